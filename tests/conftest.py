@@ -24,18 +24,20 @@ from tillhouse.settings import Settings, from_env
 
 # A server of one's own to test against instead of the embedded one.
 SERVER = "TILLHOUSE_TEST_DATABASE_URL"
-SETTINGS = msgspec.structs.replace(
-    from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    ),
-    # Thousands of tests log in; those of logging in pay what it costs (tests/accounts).
-    password_memory_kib=64,
-    password_passes=1,
-)
+
+
+def settings_with(**given: str) -> Settings:
+    """The settings of an application under test: no limits, cheap passwords, and those given."""
+    environment = {"RATE_LIMIT": "0", "REGISTRATION_LIMIT": "0", "LOG_LEVEL": "error", **given}
+    return msgspec.structs.replace(
+        from_env({f"TILLHOUSE_{name}": value for name, value in environment.items()}),
+        # Thousands of tests log in; those of logging in pay what it costs (tests/accounts).
+        password_memory_kib=64,
+        password_passes=1,
+    )
+
+
+SETTINGS = settings_with()
 # The template of this process's databases.
 TEMPLATE = f"tillhouse_template_{os.getpid()}"
 

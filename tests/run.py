@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 TESTS = Path(__file__).parent
-TIERS = {"test": "not proof", "proof": "proof"}
+TIERS = {
+    "test": ("-m", "not proof", "--dist", "loadfile"),
+    "proof": ("-m", "proof", "--dist", "load"),
+}
 WORKERS = 2
 TRIES_AGAIN = 2
 # Of a change that breaks more than these, none runs again.
@@ -62,7 +65,7 @@ def main(tier: str, *args: str) -> int:
     parts = [arg for arg in args if (TESTS / arg).is_dir()] if tier == "proof" else []
     others = [arg for arg in args if arg not in parts]
     where = [str(TESTS / part) for part in parts]
-    run = run_tests("-n", str(WORKERS), "--dist", "loadgroup", "-m", TIERS[tier], *others, *where)
+    run = run_tests("-n", str(WORKERS), "-p", "tests.scheduling", *TIERS[tier], *others, *where)
     if tier == "proof":
         tell_table(run.results)
     sys.stdout.write(f"The largest worker took {run.peak_mib} MiB.\n")

@@ -5,20 +5,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from tests.conftest import settings_with
 from tillhouse.app import App
-from tillhouse.settings import from_env
 
 
 @asynccontextmanager
 async def started(database_url: str, master_key: str, **environ: str) -> AsyncIterator[App]:
     """An application with other settings."""
-    quiet = {
-        "TILLHOUSE_LOG_LEVEL": "error",
-        "TILLHOUSE_RATE_LIMIT": "0",
-        "TILLHOUSE_REGISTRATION_LIMIT": "0",
-    }
-    given = {f"TILLHOUSE_{name}": value for name, value in environ.items()}
-    app = App(from_env({**quiet, **given}), database_url, master_key)
+    app = App(settings_with(**environ), database_url, master_key)
     await app.start()
     try:
         yield app

@@ -6,12 +6,12 @@ import asyncpg
 import pytest
 
 from tests.api import Api
+from tests.conftest import SETTINGS
 from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.app import PRODUCT, App, compose
 from tillhouse.http.route import Route, Scope
 from tillhouse.room import Room
-from tillhouse.settings import from_env
 
 NAMES = [scope.name for scope in PRODUCT.declared.scopes]
 ROLES = PRODUCT.declared.roles
@@ -35,15 +35,8 @@ async def scoped(database_url: str, master_key: str) -> AsyncIterator[App]:
     routes = [Route("GET", path_of(name), show_book, Scope(name), *SAYS) for name in NAMES]
     of_keys = Scope("voice:read", keys_only=True)
     routes.append(Route("GET", "/v1/voice/key", show_book, of_keys, *SAYS))
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    )
     product = compose(Room(name="needs", routes=tuple(routes)))
-    app = App(settings, database_url, master_key, product)
+    app = App(SETTINGS, database_url, master_key, product)
     await app.start()
     yield app
     await app.stop()

@@ -6,11 +6,10 @@ import asyncpg
 import pytest
 
 from tests.composition.toys import TABLE, TOYS
-from tests.conftest import fresh_database
+from tests.conftest import fresh_database, settings_with
 from tests.waiting import ended
 from tests.webhooks.tls import Authority
 from tillhouse.app import App, compose
-from tillhouse.settings import from_env
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +31,8 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 @pytest.fixture(scope="module")
 async def toy_app(toys_url: str, master_key: str, authority: Authority) -> AsyncIterator[App]:
     """The product with toys, in a process that works."""
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-            "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
-            "TILLHOUSE_WEBHOOK_CA_FILE": str(authority.ca_file),
-        }
+    settings = settings_with(
+        WEBHOOK_ALLOW_TARGETS="127.0.0.1", WEBHOOK_CA_FILE=str(authority.ca_file)
     )
     app = App(settings, toys_url, master_key, compose(TOYS), runs_workers=True)
     await app.start()

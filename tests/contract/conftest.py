@@ -14,11 +14,11 @@ import pytest
 import requests
 import uvicorn
 
+from tests.conftest import SETTINGS
 from tests.make import Make
 from tests.waiting import HUNG_S
 from tillhouse.app import PRODUCT, App
 from tillhouse.kit.clock import iso, now
-from tillhouse.settings import from_env
 
 T = TypeVar("T")
 
@@ -40,12 +40,7 @@ class Running:
     """The application as its clients meet it."""
 
     def __init__(self, database_url: str, master_key: str) -> None:
-        quiet = {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-        self._app = App(from_env(quiet), database_url, master_key)
+        self._app = App(SETTINGS, database_url, master_key)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="contract server")
         self._thread.start()

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.api import Api, Response
+from tests.conftest import SETTINGS
 from tests.make import Business, Make
 from tests.system.serving import until
 from tests.waiting import ended
@@ -30,7 +31,6 @@ from tillhouse.http.route import Route, Scope
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
 from tillhouse.room import Room
-from tillhouse.settings import from_env
 
 SLOW, LARGE = "/v1/slow", "/v1/large"
 LARGE_BYTES = 4 * MIB
@@ -80,8 +80,7 @@ async def make_here(database_url: str, master_key: str, slow: Slow) -> AsyncIter
         Route("GET", LARGE, answer_large, Scope("voice:read"), "Answer much", "Much"),
         Route("POST", SLOW, write, Scope("voice:read"), "Write", "Written"),
     )
-    quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    app = App(quiet, database_url, master_key, compose(Room(name="slow", routes=routes)))
+    app = App(SETTINGS, database_url, master_key, compose(Room(name="slow", routes=routes)))
     await app.start()
     yield Make(app, app.services)
     slow.go_on.set()

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tests.api import Api
+from tests.conftest import SETTINGS
 from tests.make import Business, Make
 from tests.waiting import ended, within
 from tests.webhooks.shop import ENDPOINTS, Shop
@@ -19,7 +20,6 @@ from tillhouse.app import App, compose
 from tillhouse.db.feeds import KEPT_BYTES_MAX
 from tillhouse.http.route import EventStream, Route, Scope
 from tillhouse.room import Room
-from tillhouse.settings import from_env
 
 PATH = "/v1/events/stream"
 TICKS = "/v1/ticks"
@@ -314,19 +314,12 @@ def silence() -> Silence:
 @pytest.fixture
 async def ticking(database_url: str, master_key: str, silence: Silence) -> AsyncIterator[Business]:
     """A business at an application whose streams have a quick pulse, or none."""
-    quiet = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    )
     routes = (
         Route("GET", TICKS, tick, Scope("events:read"), "Tick", "Tick", stream=ticks),
         Route("GET", SILENCE, tick, Scope("events:read"), "Tick", "Tick", stream=silence.stream),
     )
     product = compose(Room(name="ticks", routes=routes))
-    app = App(quiet, database_url, master_key, product)
+    app = App(SETTINGS, database_url, master_key, product)
     await app.start()
     yield await Make(app, app.services).business()
     await app.stop()

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.conftest import settings_with
 from tests.make import Make
 from tests.messaging.whatsapp_business import Line
 from tests.providers.whatsapp_server import Meta
 from tillhouse.app import App
-from tillhouse.settings import from_env
 
 
 @pytest.fixture(scope="session")
@@ -22,15 +22,7 @@ async def whatsapp() -> AsyncIterator[Meta]:
 @pytest.fixture(scope="session")
 async def writing_app(database_url: str, master_key: str, whatsapp: Meta) -> AsyncIterator[App]:
     """An application that sends to it."""
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-            "TILLHOUSE_WHATSAPP_URL": whatsapp.url,
-        }
-    )
-    app = App(settings, database_url, master_key)
+    app = App(settings_with(WHATSAPP_URL=whatsapp.url), database_url, master_key)
     await app.start()
     yield app
     await app.stop()

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import asyncpg
-import msgspec
 
-from tests.conftest import SETTINGS, fresh_database, running
+from tests.conftest import fresh_database, running, settings_with
 from tests.money.crashing import MortalProxy
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tillhouse.access.vault import new_master_key
 from tillhouse.app import App
-from tillhouse.settings import Settings, from_env
+from tillhouse.settings import Settings
 
 
 class World(NamedTuple):
@@ -47,14 +46,9 @@ async def standing(server_url: str) -> AsyncIterator[World]:
 
 
 def _settings(ca_file: Path) -> Settings:
-    sending = from_env(
-        {
-            "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
-            "TILLHOUSE_WEBHOOK_CA_FILE": str(ca_file),
-            "TILLHOUSE_WEBHOOK_RETRY_BASE_S": "0.02",
-            "TILLHOUSE_WEBHOOK_RETRY_FACTOR": "1",
-        }
+    return settings_with(
+        WEBHOOK_ALLOW_TARGETS="127.0.0.1",
+        WEBHOOK_CA_FILE=str(ca_file),
+        WEBHOOK_RETRY_BASE_S="0.02",
+        WEBHOOK_RETRY_FACTOR="1",
     )
-    names = ("allow_targets", "ca_file", "retry_base_s", "retry_factor")
-    given = {f"webhook_{name}": getattr(sending, f"webhook_{name}") for name in names}
-    return msgspec.structs.replace(SETTINGS, **given)

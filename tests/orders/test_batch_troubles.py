@@ -11,6 +11,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.calls import calling
+from tests.conftest import SETTINGS
 from tests.orders.concurrent_orders import check_shared, done, statuses, together
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee, line, variant_of
@@ -20,7 +21,6 @@ from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.seating.actions import close_session
 from tillhouse.seating.types import Closing
-from tillhouse.settings import from_env
 
 COMPANY = 16
 
@@ -218,14 +218,7 @@ async def test_two_processes_sell_the_same_goods_to_the_same_keys(
     shop = await open_shop()
     products = [await shop.product(stock=400) for _ in range(4)]
     people = [(await shop.customer(f"Customer {n}"))["id"] for n in range(3)]
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    )
-    other = App(settings, database_url, master_key)
+    other = App(SETTINGS, database_url, master_key)
     await other.start()
     try:
         there = Shop(shop.business, Api(other, shop.api.headers), shop.sql, shop.book)
@@ -262,14 +255,7 @@ async def test_two_processes_and_the_last_units(
     shop = await open_shop()
     scarce = [await shop.product(stock=5) for _ in range(2)]
     plenty = await shop.product(stock=500)
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    )
-    other = App(settings, database_url, master_key)
+    other = App(SETTINGS, database_url, master_key)
     await other.start()
     try:
         there = Shop(shop.business, Api(other, shop.api.headers), shop.sql, shop.book)

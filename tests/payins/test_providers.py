@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from tests.api import Api
+from tests.conftest import settings_with
 from tests.make import PASSWORD, Business, Make
 from tests.payins.collecting import Collecting
 from tests.providers.payments.simulators.paystack import PaystackSimulator
@@ -22,7 +23,6 @@ from tillhouse.payins.connections import (
     choose_provider,
     find_provider,
 )
-from tillhouse.settings import from_env
 
 PATH = "/v1/payment-providers"
 LIVE = {"service-environment": "live"}
@@ -213,16 +213,7 @@ async def test_secrets_are_checked_before_anything_changes(
 ) -> None:
     """A provider that refuses them, or doesn't answer, leaves all as it was."""
     app = App(
-        from_env(
-            {
-                "TILLHOUSE_RATE_LIMIT": "0",
-                "TILLHOUSE_REGISTRATION_LIMIT": "0",
-                "TILLHOUSE_LOG_LEVEL": "error",
-                "TILLHOUSE_PROVIDER_URLS": f"paystack={paystack.base_url}",
-            }
-        ),
-        database_url,
-        master_key,
+        settings_with(PROVIDER_URLS=f"paystack={paystack.base_url}"), database_url, master_key
     )
     await app.start()
     try:

@@ -42,15 +42,6 @@ def every(routes: Iterable[Route]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("route", routes, ids=name_of)
 
 
-def every_at_one_place(routes: Iterable[Route]) -> pytest.MarkDecorator:
-    """One test per route, all of a route's in one process: they share what was made for it."""
-    params = [
-        pytest.param(route, id=name_of(route), marks=pytest.mark.xdist_group(name_of(route)))
-        for route in routes
-    ]
-    return pytest.mark.parametrize("route", params)
-
-
 def name_of(route: Route) -> str:
     """How tests and their tables call a route."""
     return f"{route.method} {route.path}"

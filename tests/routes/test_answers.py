@@ -10,7 +10,6 @@ from tests.routes.table import (
     BEHIND_A_CREDENTIAL,
     DOCUMENT,
     every,
-    every_at_one_place,
     examples,
     misfits,
     name_of,
@@ -87,7 +86,7 @@ def budget(route: Route) -> int:
     return GET_LIST if get_origin(RouteHandler(route).data_type) is list else GET_ONE
 
 
-@every_at_one_place(ROUTES)
+@every(ROUTES)
 async def test_a_route_keeps_its_statement_budget(route: Route, exchanges: Exchanges) -> None:
     """One statement for one thing, two for a list, seven for a write."""
     statements = (await exchanges.with_route(route)).statements
@@ -95,7 +94,7 @@ async def test_a_route_keeps_its_statement_budget(route: Route, exchanges: Excha
     assert spent <= budget(route), spent
 
 
-@every_at_one_place(ROUTES)
+@every(ROUTES)
 async def test_an_answer_fits_its_schema(route: Route, exchanges: Exchanges) -> None:
     """The answer is the one that the document promises."""
     answer = (await exchanges.with_route(route)).answer
@@ -103,7 +102,7 @@ async def test_an_answer_fits_its_schema(route: Route, exchanges: Exchanges) -> 
     assert misfits(described["content"]["application/json"]["schema"], answer.json) == []
 
 
-@every_at_one_place(ROUTES)
+@every(ROUTES)
 async def test_an_answer_says_what_its_example_says(route: Route, exchanges: Exchanges) -> None:
     """The same message, with the same members beside it: else run `make docs`."""
     answer = (await exchanges.with_route(route)).answer.json
@@ -121,7 +120,7 @@ async def test_a_refusal_fits_its_schema(route: Route, make: Make) -> None:
     assert answer.json["requestId"] == answer.headers["x-request-id"]
 
 
-@every_at_one_place(ROUTES)
+@every(ROUTES)
 async def test_an_answer_has_safe_headers_and_its_request_id(
     route: Route, exchanges: Exchanges
 ) -> None:

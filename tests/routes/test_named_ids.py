@@ -5,7 +5,7 @@ Generated from the table.
 
 import copy
 import json
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
@@ -62,32 +62,58 @@ NAMING = [route for route in WRITES if _places(route)]
 ASKING = [route for route in WITH_A_QUERY if _parameters(route)]
 
 
-class Foreign:
-    """Ids of one row of every table that the visitor may not see."""
+# At each place an id of the kind that it is for, or the ids of one row of every table.
+KINDS = pytest.mark.parametrize(
+    "is_of_any_kind",
+    [
+        pytest.param(False, id="of its kind"),
+        pytest.param(True, id="of any kind", marks=pytest.mark.proof),
+    ],
+)
 
-    def __init__(self, strangers: set[str], live: set[str]) -> None:
+
+class Things(NamedTuple):
+    """Ids of what one book has: what was made, by the name that a path has for it, and all rows."""
+
+    made: dict[str, str]
+    rows: set[str]
+
+
+class Foreign:
+    """Ids of what the visitor may not see."""
+
+    def __init__(self, strangers: Things, live: Things) -> None:
         self._strangers = strangers
         self._live = live
 
-    def ids(self, route: Route) -> set[str]:
+    def ids(self, route: Route, name: str, *, is_of_any_kind: bool) -> set[str]:
         """A stranger's; for a key, those of the environment that it is not for as well."""
-        return self._strangers | self._live if isinstance(route.guard, Scope) else self._strangers
+        for_keys = (self._strangers, self._live)
+        books = for_keys if isinstance(route.guard, Scope) else for_keys[:1]
+        kind = next((kind for kind in _BY_LENGTH if name.removesuffix("s").endswith(kind)), None)
+        if kind is None or is_of_any_kind:
+            return {id_ for things in books for id_ in things.rows}
+        return {things.made[kind] for things in books}
+
+
+# People are of both environments: another's alone are foreign, and those are among the rows.
+_BY_LENGTH = sorted(MAKERS.keys() - {"user_id"}, key=len, reverse=True)
 
 
 @pytest.fixture(scope="module")
 async def foreign(app: App, visitor: Visitor) -> Foreign:
     """Made once: nothing that a test sends changes them."""
     stranger = await (await Make(app, app.services).business(currency=CURRENCY)).step_up()
-    for make in MAKERS.values():
-        await make(stranger, "test")
-        await make(visitor.business, "live")
+    made = {name: await make(stranger, "test") for name, make in MAKERS.items()}
+    made_live = {name: await make(visitor.business, "live") for name, make in MAKERS.items()}
     async with app.services.pool.transaction() as db:
         theirs = dict(await db.fetch(_BOOKS, stranger.id))
         own = dict(await db.fetch(_BOOKS, visitor.business.id))
     strangers = await _ids(app, theirs["test"])
     assert len(strangers) > len(MAKERS)
     people = {stranger.id, stranger.user_id}
-    return Foreign(strangers | people, await _ids(app, own["live"]))
+    live = await _ids(app, own["live"])
+    return Foreign(Things(made, strangers | people), Things(made_live, live))
 
 
 async def _ids(app: App, book_id: BookId) -> set[str]:
@@ -101,9 +127,10 @@ async def _ids(app: App, book_id: BookId) -> set[str]:
     return found
 
 
+@KINDS
 @every(NAMING)
 async def test_a_foreign_id_in_a_body_reads_like_an_unknown_one(
-    route: Route, visitor: Visitor, foreign: Foreign
+    route: Route, visitor: Visitor, foreign: Foreign, is_of_any_kind: bool
 ) -> None:
     """At every place that takes an id: the same refusal, whatever it is the id of."""
     api, path = visitor.api(route), await path_for(route, visitor.business)
@@ -113,20 +140,22 @@ async def test_a_foreign_id_in_a_body_reads_like_an_unknown_one(
     for base in (await body_for(route, visitor.business), *examples(described)):
         for place in _places(route):
             unknown = await _answer(api, route, path, _with(schema, base, place, str(uuid4())))
-            for id_ in foreign.ids(route):
+            name = next(step for step in reversed(place) if isinstance(step, str))
+            for id_ in foreign.ids(route, name, is_of_any_kind=is_of_any_kind):
                 body = _with(schema, base, place, id_)
                 assert await _answer(api, route, path, body) == unknown, (place, id_)
 
 
+@KINDS
 @every(ASKING)
 async def test_a_foreign_id_in_a_query_reads_like_an_unknown_one(
-    route: Route, visitor: Visitor, foreign: Foreign
+    route: Route, visitor: Visitor, foreign: Foreign, is_of_any_kind: bool
 ) -> None:
     """Nothing is found by it, or it is refused in the same words."""
     api, path = visitor.api(route), await path_for(route, visitor.business)
     for name in _parameters(route):
         unknown = _told(await api.get(f"{path}?{name}={(id_ := str(uuid4()))}"), id_)
-        for id_ in foreign.ids(route):
+        for id_ in foreign.ids(route, name, is_of_any_kind=is_of_any_kind):
             assert _told(await api.get(f"{path}?{name}={id_}"), id_) == unknown, (name, id_)
 
 

@@ -1,13 +1,8 @@
-"""One process judges the sources: what they parse to takes 280 MB and some seconds."""
+"""The sources are parsed once for all tests of them."""
 
 import pytest
 
 from tests.tidy.tree import python
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """All in the same worker."""
-    item.add_marker(pytest.mark.xdist_group("tidy"))
 
 
 @pytest.fixture(scope="session", autouse=True)

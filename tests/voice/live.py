@@ -14,13 +14,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import settings_with
 from tests.make import Make
 from tests.voice.desk import AGENTS, NUMBERS, SCOPES, Desk
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import until
 from tests.webhooks.tls import Authority
 from tillhouse.app import App
-from tillhouse.settings import from_env
 
 CALLER = "+14155550100"
 EVENTS = (
@@ -85,11 +85,10 @@ async def installation(
     """An application that does everything in this process."""
     authority = Authority(folder)
     given = {
-        "DATA": str(folder), "RATE_LIMIT": "0", "REGISTRATION_LIMIT": "0", "LOG_LEVEL": "error",
+        "DATA": str(folder), "PUBLIC_URL": "https://till.example.com",
         "WEBHOOK_ALLOW_TARGETS": "127.0.0.1", "WEBHOOK_CA_FILE": str(authority.ca_file),
-        "PUBLIC_URL": "https://till.example.com",
     } | settings  # fmt: skip
-    read = from_env({f"TILLHOUSE_{name}": value for name, value in given.items()})
+    read = settings_with(**given)
     receiver = await Receiver().start(authority.server())
     app = App(read, url, master_key, runs_workers=True)
     await app.start()

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
+from tests.conftest import SETTINGS, settings_with
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
 from tillhouse.app import App
-from tillhouse.settings import Settings, from_env
+from tillhouse.settings import Settings
 
 
 @pytest.fixture(scope="session")
@@ -21,16 +22,11 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 @pytest.fixture(scope="session")
 def sending_settings(authority: Authority) -> Settings:
     """Loopback may be sent to, and retries come soon."""
-    return from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-            "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
-            "TILLHOUSE_WEBHOOK_CA_FILE": str(authority.ca_file),
-            "TILLHOUSE_WEBHOOK_RETRY_BASE_S": "0.02",
-            "TILLHOUSE_WEBHOOK_RETRY_FACTOR": "1",
-        }
+    return settings_with(
+        WEBHOOK_ALLOW_TARGETS="127.0.0.1",
+        WEBHOOK_CA_FILE=str(authority.ca_file),
+        WEBHOOK_RETRY_BASE_S="0.02",
+        WEBHOOK_RETRY_FACTOR="1",
     )
 
 
@@ -48,14 +44,7 @@ async def sending_app(
 @pytest.fixture(scope="session")
 async def quiet_app(database_url: str, master_key: str) -> AsyncIterator[App]:
     """An application that queues webhooks and sends none; no target is allowed beyond the rules."""
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-        }
-    )
-    app = App(settings, database_url, master_key)
+    app = App(SETTINGS, database_url, master_key)
     await app.start()
     yield app
     await app.stop()
