@@ -38,6 +38,7 @@ async def rows(url: str) -> dict[str, list[str]]:
         await connection.close()
 
 
+@pytest.mark.proof
 async def test_a_lost_folder_comes_back(file: Path, tmp_path: Path, embedded: Embedded) -> None:
     """A backup makes the folder again: the rows, the key, and verify finds them whole."""
     fresh = Command(tmp_path / "data", BACKUP_PASSPHRASE=WORDS)
@@ -111,6 +112,7 @@ def test_a_full_disk_leaves_no_file(command: Command, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.proof
 async def test_a_server_of_ones_own_is_told_where_its_key_goes(
     file: Path, tmp_path: Path, embedded: Embedded
 ) -> None:

@@ -80,7 +80,7 @@ async def rows(url: str) -> dict[str, list[str]]:
         await connection.close()
 
 
-@pytest.fixture(params=["tillhouse", "plain"])
+@pytest.fixture(params=["plain", pytest.param("tillhouse", marks=pytest.mark.proof)])
 async def own(
     request: pytest.FixtureRequest, embedded: Embedded, tmp_path: Path
 ) -> AsyncIterator[Command]:

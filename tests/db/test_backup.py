@@ -102,6 +102,7 @@ async def small_backup(server: str, path: Path) -> list[Record]:
     return read(path)
 
 
+@pytest.mark.proof
 async def test_a_restore_is_whole_or_nothing(servers: list[str], tmp_path: Path) -> None:
     """A failed restore leaves the database as empty as it was, and a second one succeeds."""
     records = await small_backup(servers[-1], tmp_path / "a")

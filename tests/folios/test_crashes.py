@@ -30,7 +30,6 @@ async def _lodge(world: World) -> Lodge:
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_check_out_that_is_cut(world: World, is_after: bool, points: Sequence[int]) -> None:
     """It happened wholly or not at all, and is done once when it is asked again."""
     lodge = await _lodge(world)
@@ -58,7 +57,6 @@ async def test_a_check_out_that_is_cut(world: World, is_after: bool, points: Seq
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_an_audit_that_is_cut(world: World, is_after: bool, points: Sequence[int]) -> None:
     """Each night is charged once, whatever was cut; the next worker goes on."""
     lodge = await _lodge(world)

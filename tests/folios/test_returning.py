@@ -296,7 +296,6 @@ async def test_a_bill_tells_of_it(lodge: GivingLodge) -> None:
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_refund_that_is_cut(server_url: str, is_after: bool, points: Sequence[int]) -> None:
     """The connection ends at each statement of the job: it goes back once, and is booked once."""
     async with standing(server_url) as world:

@@ -44,7 +44,6 @@ async def _cut(world: World, crash: Crash, ask: Ask) -> bool:
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_change_that_is_cut(world: World, is_after: bool, points: Sequence[int]) -> None:
     """Days, nights and sum are all old or all new; asked again, they are new."""
     lodge = await _lodge(world)
@@ -68,7 +67,6 @@ async def test_a_change_that_is_cut(world: World, is_after: bool, points: Sequen
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_move_that_is_cut(world: World, is_after: bool, points: Sequence[int]) -> None:
     """The guest is in one room, the other one is empty, and the audit log tells of it once."""
     lodge = await _lodge(world)
@@ -95,7 +93,6 @@ async def test_a_move_that_is_cut(world: World, is_after: bool, points: Sequence
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_group_that_is_cut(world: World, is_after: bool, points: Sequence[int]) -> None:
     """All of its rooms are booked and told of, or none; asked again with its key, once."""
     lodge = await _lodge(world)
@@ -138,7 +135,6 @@ async def _booked(lodge: Lodge, rooms: list[str]) -> int:
 
 
 @at_points
-@pytest.mark.parametrize("is_after", [False, True])
 async def test_a_booking_that_makes_room_is_cut(
     world: World, is_after: bool, points: Sequence[int]
 ) -> None:

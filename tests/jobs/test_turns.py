@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from tests.explaining import pages_read, plan_of
 from tests.jobs.desk import Desk
 from tests.waiting import ended, within
@@ -197,6 +199,7 @@ def test_no_book_is_passed_over() -> None:
         assert served == books
 
 
+@pytest.mark.proof
 async def test_a_turn_costs_the_same_in_a_long_line(desk: Desk) -> None:
     """A few pages of an index are read beside 100,000 jobs of another book."""
     await flood(desk, "work", 100_000)

@@ -17,14 +17,16 @@ from tillhouse.db.failures import AWAY, FAILURES
 # Errors of work whose process has died.
 DEAD = (*FAILURES, *AWAY)
 
-# A sequence is cut at one of its statements, or at each of them in turn: more than any has,
-# commits among them. Once no statement is hit, all have been.
+# A sequence is cut after one of its statements, or before or after each of them in turn: more than
+# any has, commits among them. Once no statement is hit, all have been.
 STATEMENTS_MAX = 200
+_EACH = range(1, STATEMENTS_MAX)
 at_points = pytest.mark.parametrize(
-    "points",
+    ("points", "is_after"),
     [
-        pytest.param((5,), id="one"),
-        pytest.param(range(1, STATEMENTS_MAX), id="each", marks=pytest.mark.proof),
+        pytest.param((5,), True, id="after one"),
+        pytest.param(_EACH, False, id="before each", marks=pytest.mark.proof),
+        pytest.param(_EACH, True, id="after each", marks=pytest.mark.proof),
     ],
 )
 

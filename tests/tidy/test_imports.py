@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from statements.collect import is_store
 
-from tests.tidy.tree import imported, python, texts, tidy
+from tests.tidy.tree import imported, python, texts, tidy, walk
 
 _SQL = re.compile(
     r"\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b"
@@ -67,7 +67,7 @@ def test_commits_happen_at_the_edge_only() -> None:
             f"{source.at(node)} {ast.unparse(node)[:60]}"
             for source in python("src/tillhouse")
             if not source.path.startswith(allowed)
-            for node in ast.walk(source.tree)
+            for node in walk(source.tree)
             if _commits(node)
         ),
     )

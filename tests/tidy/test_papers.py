@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
-from tests.tidy.tree import PACKAGE, ROOT, python, tidy
+from tests.tidy.tree import PACKAGE, ROOT, python, tidy, walk
 from tillhouse.app import PRODUCT
 from tillhouse.http.problems import STATUS, known_codes
 from tillhouse.http.route import Scope
@@ -71,7 +71,7 @@ def test_every_code_that_is_raised_is_one_of_them() -> None:
         (
             f"{source.at(node)} {keyword.value.value}"
             for source in python("src/tillhouse")
-            for node in ast.walk(source.tree)
+            for node in walk(source.tree)
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
             for keyword in node.exc.keywords
             if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)

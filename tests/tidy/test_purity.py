@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.tidy.changes import changes
 from tests.tidy.pure import DRAWING, LIBRARIES, SOURCES, pure_modules
-from tests.tidy.tree import Source, functions, imported, python, tidy
+from tests.tidy.tree import Source, functions, imported, python, tidy, walk
 
 _CLOCK = {"now", "utcnow", "today"}
 # A struct or an object that is being made.
@@ -62,7 +62,7 @@ def test_what_is_pure_neither_reads_the_clock_nor_draws() -> None:
 
 
 def _draws(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         match node:
             case ast.ImportFrom(module=str(module), names=names):
                 for alias in names:

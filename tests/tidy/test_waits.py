@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from tests.tidy.tree import Source, python, tidy
+from tests.tidy.tree import Source, python, tidy, walk
 
 _HOME = "tests/waiting.py"
 _YARDSTICK = "tests/yardstick.py"
@@ -47,7 +47,7 @@ def test_no_wait_is_ended_by_cancelling_alone() -> None:
 
 
 def _cancelling(source: Source) -> Iterator[ast.AST]:
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         match node:
             case ast.Attribute(value=ast.Name(id="asyncio"), attr=name) if name in _CANCELLING:
                 yield node
@@ -84,5 +84,5 @@ def _reads_a_clock(source: Source) -> bool:
         and (
             node.func.attr in _CLOCKS or ast.unparse(node.func) == "asyncio.get_running_loop().time"
         )
-        for node in ast.walk(source.tree)
+        for node in walk(source.tree)
     )

@@ -6,7 +6,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from tests.tidy.tree import Function, Source, functions, python, sources, tidy
+from tests.tidy.tree import Function, Source, functions, python, sources, tidy, walk
 
 _EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "core",
                 "base", "misc", "shared", "lib", "services", "models"}  # fmt: skip
@@ -82,7 +82,7 @@ def _is_abstract(function: Function) -> bool:
 def _hooks(source: Source) -> set[str]:
     return {
         keyword.value.id
-        for node in ast.walk(source.tree)
+        for node in walk(source.tree)
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg in _HOOKS and isinstance(keyword.value, ast.Name)
@@ -96,7 +96,7 @@ def test_no_test_replaces_what_it_tests() -> None:
         (
             f"{source.at(node)} {name}"
             for source in python("tests")
-            for node in ast.walk(source.tree)
+            for node in walk(source.tree)
             for name in _names(node)
             if _PATCHING & set(name.split("."))
         ),
@@ -210,6 +210,6 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Each string that is a statement: of a module, class, function, or below a name."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.lineno, str(node.value.value)

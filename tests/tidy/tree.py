@@ -76,26 +76,49 @@ def _is_ours(name: str) -> bool:
     return name[0] != "." or name in (".gitignore", ".dockerignore")
 
 
-def python(*folders: str) -> list[Source]:
+@lru_cache
+def python(*folders: str) -> tuple[Source, ...]:
     """The Python files of some folders, `src/tillhouse` and `tests` when none is named."""
     wanted = folders or (PACKAGE, "tests")
-    return [
+    return tuple(
         source
         for source in sources()
         if source.path.endswith(".py") and source.path.startswith(tuple(f"{f}/" for f in wanted))
-    ]
+    )
+
+
+@lru_cache
+def _modules() -> frozenset[str]:
+    return frozenset(each.module for each in python(PACKAGE))
+
+
+def walk(tree: ast.AST) -> Iterable[ast.AST]:
+    """Every node of a tree; those of a whole file are found once."""
+    return _nodes(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
+
+
+@lru_cache(maxsize=2000)
+def _nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
+def forget() -> None:
+    """Give back the memory that the files take."""
+    for kept in (sources, python, _modules, imported, _parsed, _nodes):
+        kept.cache_clear()
 
 
 def functions(tree: ast.AST) -> Iterator[Function]:
     """Every function and method, nested ones too."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
-def imported(source: Source) -> set[str]:
+@lru_cache(maxsize=2000)
+def imported(source: Source) -> frozenset[str]:
     """The dotted names of the modules that a module imports when it runs, libraries too."""
-    modules = {each.module for each in python(PACKAGE)}
+    modules = _modules()
     found: set[str] = set()
     for node in _executed(source.tree):
         if isinstance(node, ast.Import):
@@ -105,7 +128,7 @@ def imported(source: Source) -> set[str]:
             found |= inner & modules
             if inner - modules:
                 found.add(node.module)
-    return found
+    return frozenset(found)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
@@ -120,7 +143,7 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 def docstrings(tree: ast.AST) -> set[int]:
     """The ids of the nodes that are documentation, not data."""
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | Function) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -131,7 +154,7 @@ def docstrings(tree: ast.AST) -> set[int]:
 def texts(tree: ast.AST) -> Iterator[ast.Constant]:
     """Every string that is data."""
     documentation = docstrings(tree)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in documentation:
             yield node

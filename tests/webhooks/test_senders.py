@@ -79,6 +79,7 @@ async def test_a_commit_wakes_the_senders_of_other_processes(
     await _soon(shop, receiver, 0.15, 0.3)
 
 
+@pytest.mark.proof
 async def test_two_senders_send_each_of_a_thousand_deliveries_once(
     sender: Shop,
     receiver: Receiver,

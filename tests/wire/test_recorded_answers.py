@@ -30,6 +30,7 @@ async def played(server_url: str) -> list[Exchange]:
         return await asyncio.to_thread(play, url)
 
 
+@pytest.mark.proof
 async def test_every_answer_is_as_recorded(played: list[Exchange]) -> None:
     """Status, headers and body of each exchange are the recorded ones, but for what passes."""
     recorded = read(RECORDED)
