@@ -2,6 +2,7 @@
 
 import asyncio
 import unicodedata
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.api import Api, Response
 from tests.make import PASSWORD, Business, Make
 from tillhouse.access.process import Services
+from tillhouse.access.store.attempts import is_known_network
 
 CHANGE = "/api/auth/change-password"
 LOGIN = "/api/auth/login"
@@ -130,3 +132,23 @@ async def test_an_old_short_password_still_logs_in(
     update = "UPDATE users SET password_hash = $2 WHERE email = $1"
     await sql.execute(update, business.email, hashed)
     assert (await log_in(business, "short7!")).status == 200
+
+
+async def test_a_network_of_the_old_password_is_a_new_one(
+    business: Business, make: Make, services: Services, sql: asyncpg.Connection
+) -> None:
+    """A thief who logged in with it is no better than a stranger once it is changed."""
+    body = {"email": business.email, "password": PASSWORD}
+    await make.elsewhere().post(LOGIN, body, status=200)
+    user_id = UUID(business.user_id)
+    networks = await sql.fetch("SELECT network FROM sessions WHERE user_id = $1", user_id)
+
+    async def known() -> list[bool]:
+        async with services.pool.transaction() as db:
+            return [await is_known_network(db, user_id, row["network"]) for row in networks]
+
+    assert await known() == [True, True]
+    await change(business.owner)
+    assert await known() == [False, False]
+    await log_in(business, NEW)
+    assert sorted(await known()) == [False, True]

@@ -1,12 +1,17 @@
 """The life of an API key: created, shown, rotated, viewed, revoked, deleted."""
 
 import re
+from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from tests.make import Business
+from tests.payouts.wallets import book_of
+from tillhouse.access.process import Services
+from tillhouse.access.store.usage import touch_keys
+from tillhouse.kit.clock import iso, now
 
 KEYS = "/api/developer/api-keys"
 
@@ -177,3 +182,17 @@ async def test_a_key_tells_when_and_from_where_it_was_used(business: Business) -
     shown = (await business.owner.get(f"{KEYS}/{key['id']}", status=200)).data
     assert shown["lastUsedIp"] == "127.0.0.1"
     assert shown["lastUsedAt"] >= key["createdAt"]
+
+
+async def test_of_uses_that_several_processes_write_the_latest_stays(
+    business: Business, services: Services
+) -> None:
+    """Each writes its own batch, and an earlier use may be written later."""
+    key = await business.key()
+    book = await book_of(services, business)
+    at = now()
+    for use in ((at, "203.0.113.1"), (at - timedelta(seconds=1), "203.0.113.2")):
+        async with services.pool.transaction() as db:
+            await touch_keys(db, [((book, UUID(key["id"])), use)])
+    shown = (await business.owner.get(f"{KEYS}/{key['id']}", status=200)).data
+    assert (shown["lastUsedAt"], shown["lastUsedIp"]) == (iso(at), "203.0.113.1")

@@ -48,6 +48,13 @@ async def test_a_wrong_policy_is_named(business: Business) -> None:
             assert answer.wrong_fields == {f"withdrawal_policy.{name}" for name in named}
 
 
+async def test_one_transaction_may_take_what_a_day_allows(business: Business) -> None:
+    """The bounds may be equal."""
+    policy = {**POLICY, "max_per_transaction": POLICY["max_per_day"]}
+    key = await business.key(OUT, withdrawal_policy=policy)
+    assert key["withdrawalPolicy"]["maxPerTransaction"] == POLICY["max_per_day"]
+
+
 async def test_a_policy_is_shown_as_given_and_exact(business: Business) -> None:
     """Numbers stay numbers; absent accounts are null, an empty list stays one."""
     key = await business.key(OUT, withdrawal_policy=POLICY)

@@ -1,6 +1,7 @@
 """A closed period changes no more: refused with a sentence, or booked today; the owner reopens."""
 
 import asyncio
+from datetime import date, timedelta
 
 import asyncpg
 
@@ -132,6 +133,16 @@ async def test_the_owner_alone_reopens(open_books: Open) -> None:
     opened = await owner.put(_CLOSING, {"closed_until": None}, headers=headers, status=200)
     assert (opened.data, opened.json["message"]) == ({"closedUntil": None}, "Books opened")
     await books.sell(5, occurred_at=_THEN)
+
+
+async def test_a_day_that_goes_on_is_not_closed(open_books: Open) -> None:
+    """Today may still be sold on; yesterday is over."""
+    books = await open_books(time_zone=at_noon())
+    today = date.fromisoformat((await books.summary())["date"])
+    refused = await _close(books, today.isoformat(), 422)
+    assert refused.wrong_fields == {"closed_until"}
+    yesterday = (today - timedelta(days=1)).isoformat()
+    assert (await _close(books, yesterday)).data == {"closedUntil": yesterday}
 
 
 async def test_a_closing_waits_for_changes_under_way(

@@ -7,6 +7,7 @@ import pytest
 
 from tests.orders.payments.till import Till
 from tests.orders.shop import ORDERS, Body, fee, line, variant_of
+from tillhouse.orders.refunds.rules import REFUNDS_MAX
 
 
 async def test_a_part_of_a_paid_sale_is_given_back(till: Till) -> None:
@@ -44,6 +45,16 @@ async def test_no_more_than_was_paid(till: Till) -> None:
     await till.give_back(order, amount=30)
     await till.give_back(order, amount="70.01", status=400)
     await till.give_back(await till.ring(100), amount=1, method="cash", status=400)
+
+
+@pytest.mark.proof
+async def test_an_order_has_so_many_refunds(till: Till) -> None:
+    """The last one is made, and one more refused, whatever is left to give back."""
+    order = await till.ring(REFUNDS_MAX + 1, REFUNDS_MAX + 1)
+    for _ in range(REFUNDS_MAX):
+        await till.give_back(order, amount=1)
+    refused = await till.give_back(order, amount=1, status=400)
+    assert f"at most {REFUNDS_MAX} refunds" in refused.json["message"]
 
 
 async def test_a_kept_overpayment_goes_first(till: Till) -> None:
