@@ -75,6 +75,7 @@ BEYOND_THE_SCHEMA = [
     r"closed_until: must ",
     r"(?:source_id|account|customer_id): (?:can't be combined|is required with)",
     r"(?:items|limit): (?:come|takes in)",
+    r"limit: must be at most 100, or comes with format=csv",
     r"items\[\d+\]\.modifiers\[\d+\]\.name: is required for a line without",
     r"(?:scheduled_for|occurred_at|amount_paid|discount_amount|items|amount|tip|at): must ",
     r"tip: is not paid with credit",

@@ -155,6 +155,28 @@ async def test_a_question_ends_at_the_first_ctrl_c(migrated: Path) -> None:
     assert await asyncio.to_thread(Command(migrated).json, "business", "list") == found
 
 
+async def test_the_name_is_typed(migrated: Path) -> None:
+    """Another name deletes nothing; so does the end of what is typed."""
+    found = await asyncio.to_thread(Command(migrated).json, "business", "list")
+    [business] = found["businesses"]
+    for typed in (b"Another\n", b"\x04"):
+        ours, theirs = pty.openpty()
+        process = begun_at(theirs, migrated, "business", "delete", business["id"])
+        os.close(theirs)
+        said = b""
+        try:
+            while b"Type its name:" not in said:
+                said += await asyncio.to_thread(os.read, ours, 1000)
+            os.write(ours, typed)
+            while b"nothing was deleted" not in said:
+                said += await asyncio.to_thread(os.read, ours, 1000)
+            assert await asyncio.to_thread(process.wait, HUNG_S) == 1, said
+        finally:
+            process.kill()
+            os.close(ours)
+    assert await asyncio.to_thread(Command(migrated).json, "business", "list") == found
+
+
 async def test_the_end_of_its_terminal(fresh: Path, start: Start) -> None:
     """A server ends in order by SIGHUP; what was started to outlive its terminal goes on."""
     serving = await start(DATA=str(fresh))

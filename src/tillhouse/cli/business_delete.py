@@ -1,5 +1,8 @@
 """`tillhouse business delete`: all that a business has, gone for good."""
 
+import select
+import signal
+import socket
 import sys
 from typing import Annotated
 from uuid import UUID
@@ -75,9 +78,23 @@ def _typed(name: str, stop: Stop) -> str:
         raise CommandError("There is nobody to ask: type the name of the business as --name.")
     console = stderr_console()
     console.print(f"Everything of {name} is deleted: orders, money, keys and audit log.")
+    console.print("Type its name: ", end="")
     # A signal ends the question itself, which awaits nothing.
     with stop.leaving_by(_interrupt):
-        return console.input("Type its name: ", markup=False)
+        _wait_for_a_line()
+        return sys.stdin.readline().removesuffix("\n")
+
+
+def _wait_for_a_line() -> None:
+    """Wait for standard input or a signal; one just before a read would not end the read."""
+    heard, told = socket.socketpair()
+    with heard, told:
+        told.setblocking(False)
+        before = signal.set_wakeup_fd(told.fileno())
+        try:
+            select.select([sys.stdin, heard], [], [])
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def _interrupt() -> None:
