@@ -134,6 +134,14 @@ async def test_an_old_short_password_still_logs_in(
     assert (await log_in(business, "short7!")).status == 200
 
 
+async def test_nobodys_password_opens_no_account_without_one(
+    business: Business, sql: asyncpg.Connection
+) -> None:
+    """The hash that stands in for a missing one is no account's."""
+    await sql.execute("UPDATE users SET password_hash = '' WHERE email = $1", business.email)
+    assert (await log_in(business, "nobody's password")).status == 401
+
+
 async def test_a_network_of_the_old_password_is_a_new_one(
     business: Business, make: Make, services: Services, sql: asyncpg.Connection
 ) -> None:

@@ -6,7 +6,8 @@ import pty
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -135,46 +136,46 @@ async def test_while_it_makes_a_database(fresh: Path) -> None:
     await asyncio.to_thread(Command(fresh).run, "migrate")
 
 
-async def test_a_question_ends_at_the_first_ctrl_c(migrated: Path) -> None:
-    """Nobody who is asked for a name has to answer before a command ends."""
-    found = await asyncio.to_thread(Command(migrated).json, "business", "list")
+@asynccontextmanager
+async def asked_for_its_name(data: Path) -> AsyncIterator[tuple[subprocess.Popen[bytes], int]]:
+    """A command that asks for the name of what it deletes, and its terminal; nothing is deleted."""
+    found = await asyncio.to_thread(Command(data).json, "business", "list")
     [business] = found["businesses"]
     ours, theirs = pty.openpty()
-    process = begun_at(theirs, migrated, "business", "delete", business["id"])
+    process = begun_at(theirs, data, "business", "delete", business["id"])
     os.close(theirs)
-    said = b""
     try:
-        while b"Type its name:" not in said:
-            said += await asyncio.to_thread(os.read, ours, 1000)
-        process.send_signal(signal.SIGINT)
-        assert await asyncio.to_thread(process.wait, HUNG_S) == 130, said
+        await shows(ours, b"Type its name:")
+        yield process, ours
     finally:
         process.kill()
+        process.wait()
         os.close(ours)
-    await assert_nothing_is_left(migrated)
-    assert await asyncio.to_thread(Command(migrated).json, "business", "list") == found
+    assert await asyncio.to_thread(Command(data).json, "business", "list") == found
 
 
-async def test_the_name_is_typed(migrated: Path) -> None:
-    """Another name deletes nothing; so does the end of what is typed."""
-    found = await asyncio.to_thread(Command(migrated).json, "business", "list")
-    [business] = found["businesses"]
-    for typed in (b"Another\n", b"\x04"):
-        ours, theirs = pty.openpty()
-        process = begun_at(theirs, migrated, "business", "delete", business["id"])
-        os.close(theirs)
-        said = b""
-        try:
-            while b"Type its name:" not in said:
-                said += await asyncio.to_thread(os.read, ours, 1000)
-            os.write(ours, typed)
-            while b"nothing was deleted" not in said:
-                said += await asyncio.to_thread(os.read, ours, 1000)
-            assert await asyncio.to_thread(process.wait, HUNG_S) == 1, said
-        finally:
-            process.kill()
-            os.close(ours)
-    assert await asyncio.to_thread(Command(migrated).json, "business", "list") == found
+async def shows(terminal: int, text: bytes) -> None:
+    """Wait until the terminal shows a text."""
+    shown = b""
+    while text not in shown:
+        shown += await asyncio.to_thread(os.read, terminal, 1000)
+
+
+async def test_a_question_ends_at_the_first_ctrl_c(migrated: Path) -> None:
+    """Nobody who is asked for a name has to answer before a command ends."""
+    async with asked_for_its_name(migrated) as (process, _):
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.to_thread(process.wait, HUNG_S) == 130
+        await assert_nothing_is_left(migrated)
+
+
+@pytest.mark.parametrize("typed", [b"Another\n", b"\x04"], ids=["another name", "the end"])
+async def test_nothing_but_the_name_deletes(migrated: Path, typed: bytes) -> None:
+    """Another name deletes nothing, nor does the end of what is typed."""
+    async with asked_for_its_name(migrated) as (process, terminal):
+        os.write(terminal, typed)
+        await shows(terminal, b"nothing was deleted")
+        assert await asyncio.to_thread(process.wait, HUNG_S) == 1
 
 
 async def test_the_end_of_its_terminal(fresh: Path, start: Start) -> None:

@@ -25,7 +25,7 @@ class Passwords:
     async def verify(self, hashed: str | None, password: str, asker: Asker = OPERATOR) -> bool:
         """Whether the password fits; without an account the same work and False."""
         fits = await self.queue.run(asker, self._fits, hashed or "", password)
-        return fits and hashed is not None
+        return fits and bool(hashed)
 
     def close(self) -> None:
         """End the threads."""
