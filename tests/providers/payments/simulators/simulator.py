@@ -178,6 +178,10 @@ class Simulator:
         """Do this to the next calls such as "POST /transactions/*/refund"."""
         self._faults += [(fault, calls)] * times
 
+    def forgive(self) -> None:
+        """Do nothing more to calls."""
+        self._faults.clear()
+
     def fail_hooks(self, *faults: HookFault) -> None:
         """Do this to the hooks that are told next."""
         self._hook_faults += faults
