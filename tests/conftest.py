@@ -38,8 +38,6 @@ def settings_with(**given: str) -> Settings:
 
 
 SETTINGS = settings_with()
-# The template of this process's databases.
-TEMPLATE = f"tillhouse_template_{os.getpid()}"
 
 # Properties are measured by what they find, never by how busy the machine is. Here, because a test
 # takes the profile that is loaded when its module is: one of a folder misses those before it.
@@ -53,13 +51,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def template() -> str:
+    """The template of this process's databases."""
+    return f"tillhouse_template_{os.getpid()}"
+
+
 @pytest.fixture(scope="session")
 async def server_url() -> AsyncIterator[str]:
     """The address of a PostgreSQL server on which databases may be made."""
     if given := os.environ.get(SERVER):
         yield given
         admin = await asyncpg.connect(given)
-        await admin.execute(f"DROP DATABASE IF EXISTS {TEMPLATE}")
+        await admin.execute(f"DROP DATABASE IF EXISTS {template()}")
         await admin.close()
         return
     with tempfile.TemporaryDirectory(prefix="tillhouse-tests-") as folder:
@@ -86,9 +89,9 @@ async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
     """A migrated database of this name and process, as long as the block lasts."""
     name = f"{name}_{os.getpid()}"
     admin = await asyncpg.connect(server_url)
-    if not await admin.fetchval("SELECT true FROM pg_database WHERE datname = $1", TEMPLATE):
+    if not await admin.fetchval("SELECT true FROM pg_database WHERE datname = $1", template()):
         await _make_template(server_url, admin)
-    await admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    await admin.execute(f"CREATE DATABASE {name} TEMPLATE {template()}")
     yield at_database(server_url, name)
     await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     await admin.close()
@@ -96,8 +99,8 @@ async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
 
 async def _make_template(server_url: str, admin: asyncpg.Connection) -> None:
     """Migrate once: all databases of the run are copies."""
-    await admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0 ENCODING 'UTF8'")
-    connection = await asyncpg.connect(at_database(server_url, TEMPLATE))
+    await admin.execute(f"CREATE DATABASE {template()} TEMPLATE template0 ENCODING 'UTF8'")
+    connection = await asyncpg.connect(at_database(server_url, template()))
     await migrate(connection)
     await connection.close()
 

@@ -5,13 +5,12 @@ skipped. The last line tells of the processes that ran them.
 """
 
 import json
-import resource
 from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
 
-_MIB = 1024
+from tests.forking import peak_mib
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,25 +19,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Of processes that run tests at once, the one that hears of all writes."""
-    path = config.getoption("--results")
-    if path and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Results(Path(path)), "results of tests")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker tells how much memory it took."""
-    output = getattr(session.config, "workeroutput", None)
-    if output is not None:
-        output["peak_mib"] = _peak_mib()
+    """Begin the file."""
+    if path := config.getoption("--results"):
+        config.pluginmanager.register(_Results(config, Path(path)), "results of tests")
 
 
 class _Results:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, config: pytest.Config, path: Path) -> None:
+        self._config = config
         self._file: TextIO = path.open("w")
         self._seconds: dict[str, float] = {}
-        self._peaks_mib: list[int] = []
         self._decided: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -56,19 +46,11 @@ class _Results:
         if report.failed:
             self._write(name=report.nodeid, outcome="failed", seconds=0.0, said=report.longreprtext)
 
-    def pytest_testnodedown(self, node: Any) -> None:
-        """A worker has ended."""
-        output = getattr(node, "workeroutput", None) or {}
-        self._peaks_mib.append(output.get("peak_mib", 0))
-
     def pytest_sessionfinish(self) -> None:
         """All is said."""
-        self._write(peaks_mib=self._peaks_mib or [_peak_mib()])
+        processes = self._config.pluginmanager.get_plugin("processes of tests")
+        self._write(peaks_mib=processes.peaks_mib if processes else [peak_mib()])
         self._file.close()
 
     def _write(self, **line: Any) -> None:
         self._file.write(json.dumps(line) + "\n")
-
-
-def _peak_mib() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _MIB

@@ -57,6 +57,12 @@ async def fill(services: Services, subject: str, budget: rules.Budget, used: int
 
 
 @pytest.fixture
+def app(guarded: App) -> App:
+    """A flood is one by what each of its guesses costs."""
+    return guarded
+
+
+@pytest.fixture
 async def full_queue(services: Services) -> AsyncIterator[asyncio.Event]:
     """Both threads busy and every place taken, until the event is set."""
     go_on, let_go = threading.Event(), asyncio.Event()

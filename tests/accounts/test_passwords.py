@@ -58,8 +58,9 @@ async def test_a_change_needs_the_current_password(business: Business) -> None:
     await other.get("/api/auth/me", status=200)
 
 
-async def test_of_two_changes_at_once_one_wins(business: Business) -> None:
+async def test_of_two_changes_at_once_one_wins(make_guarded: Make) -> None:
     """Both knew the old one; the second to write no longer does."""
+    business = await make_guarded.business()
     news = [f"{NEW} {number}" for number in range(6)]
     answers = await asyncio.gather(*(change(business.owner, new=new) for new in news))
     statuses = [answer.status for answer in answers]
@@ -68,8 +69,9 @@ async def test_of_two_changes_at_once_one_wins(business: Business) -> None:
     assert (await log_in(business, won)).status == 200
 
 
-async def test_a_login_with_the_old_password_leaves_no_session(business: Business) -> None:
+async def test_a_login_with_the_old_password_leaves_no_session(make_guarded: Make) -> None:
     """Judged before the change, or inserted before it: afterwards only one session stands."""
+    business = await make_guarded.business()
     old = PASSWORD
     for number in range(5):
         new = f"{NEW} {number}"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,20 @@ from tests.cli.fork_server import ForkedCommand
 from tests.waiting import HUNG_S
 
 COMMAND = (sys.executable, "-m", "tillhouse")
-# Servers of other runs on this machine are none of these tests' affair.
-_RUNTIME = tempfile.mkdtemp(prefix="tillhouse-servers-of-tests-")
-atexit.register(shutil.rmtree, _RUNTIME, ignore_errors=True)
+
+
+@cache
+def _runtime() -> str:
+    """Where this process's servers are noted: those of others are none of its tests' affair."""
+    made = tempfile.mkdtemp(prefix="tillhouse-servers-of-tests-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def environment(**given: str) -> dict[str, str]:
     """The environment of this process without settings of Tillhouse, plus those given."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("TILLHOUSE_")}
-    own["XDG_RUNTIME_DIR"] = _RUNTIME
+    own["XDG_RUNTIME_DIR"] = _runtime()
     return own | {f"TILLHOUSE_{name}": value for name, value in given.items()}
 
 
