@@ -171,8 +171,25 @@ def _become(asked: dict[str, Any], standard: list[int]) -> NoReturn:
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
     sys.argv[1:] = asked["args"]
-    runpy.run_module("tillhouse", run_name="__main__", alter_sys=True)
-    sys.exit()
+    try:
+        runpy.run_module("tillhouse", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            raise
+        _leave(ended.code or 0)
+    _leave(0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End as an interpreter does, but for taking apart what was loaded: that copies its memory."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)
+    os._exit(code)
 
 
 def _load() -> None:
