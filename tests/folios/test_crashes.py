@@ -10,9 +10,12 @@ from tests.folios.lodge import Lodge
 from tests.make import Make
 from tests.money.crashing import DEAD, Crash, assert_cut, at_points
 from tests.money.world import World, standing
+from tests.waiting import within
 from tillhouse.folios import jobs
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
+
+DUE = "SELECT EXISTS (SELECT FROM jobs WHERE due_at <= $1 AND kind = ANY ($2))"
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ async def test_a_check_out_that_is_cut(world: World, is_after: bool, points: Seq
         stay = await lodge.arrive(2, room_id=await lodge.room())
         await lodge.pay(stay, 150)
         await lodge.shift(stay, 2)
-        with world.proxy.dying(Crash(number, is_after)) as death:
+        async with world.proxy.dying(Crash(number, is_after)) as death:
             answer = await lodge.act(stay, "check-out", leave_as_debt=True)
         assert death is not None
         if not death.is_dead:
@@ -71,14 +74,18 @@ async def test_an_audit_that_is_cut(world: World, is_after: bool, points: Sequen
         stays.append(stay)
         await lodge.sql.execute("DELETE FROM hotel_audits WHERE book_id = $1", lodge.book_id)
         minutes += 2
-        with world.proxy.dying(Crash(number, is_after)) as death:
+        async with world.proxy.dying(Crash(number, is_after)) as death:
             runner = JobRunner(services.pool, kinds, services.job_results)
             with contextlib.suppress(DEAD):
                 await runner.run_due(now() + timedelta(minutes=minutes))
         assert death is not None
         minutes += 2
         runner = JobRunner(services.pool, kinds, services.job_results)
-        await runner.run_due(now() + timedelta(minutes=minutes))
+        at = now() + timedelta(minutes=minutes)
+        async with within():
+            # The application runs its chores as well, and may have the one that queues audits.
+            while await lodge.sql.fetchval(DUE, at, [kind.name for kind in kinds]):
+                await runner.run_due(at)
         folio = await lodge.folio(stay)
         assert (len(folio["charges"]), folio["amountOwed"]) == (1, 40)
         if not death.is_dead:

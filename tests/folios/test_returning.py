@@ -319,7 +319,7 @@ async def _cut(
     hits = 0
     for number in points:
         await lodge.give_back(stay, 1, "cloove_pay")
-        with world.proxy.dying(Crash(number, is_after)) as death:
+        async with world.proxy.dying(Crash(number, is_after)) as death:
             runner = JobRunner(services.pool, kinds(services), services.job_results)
             with contextlib.suppress(*DEAD):
                 await runner.run_due(now() + timedelta(seconds=2))

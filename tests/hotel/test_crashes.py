@@ -35,7 +35,7 @@ async def _lodge(world: World) -> Lodge:
 
 async def _cut(world: World, crash: Crash, ask: Ask) -> bool:
     """Ask for something that dies at a statement; whether there was such a statement."""
-    with world.proxy.dying(crash) as death:
+    async with world.proxy.dying(crash) as death:
         answer = await ask()
     assert death is not None
     assert death.is_dead or answer.status in (200, 201), answer

@@ -5,8 +5,8 @@ does can be seen: what it leaves is what a killed process leaves.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import pytest
@@ -76,18 +76,27 @@ class Death(Target):
 class MortalProxy(Proxy):
     """Stands between an application in this process and PostgreSQL."""
 
-    @contextmanager
-    def dying(self, crash: Crash | None) -> Iterator[Death | None]:
-        """Let it die at a statement within the block; it lives again after it."""
+    # The ends of connections that were cut.
+    _cut: Sequence[asyncio.Task[None]] = ()
+
+    @asynccontextmanager
+    async def dying(self, crash: Crash | None) -> AsyncIterator[Death | None]:
+        """Let it die at a statement within the block; it lives again after it.
+
+        By then PostgreSQL has noticed: what the dead process had locked is free.
+        """
         death = None if crash is None else Death(self, crash)
         self.target = death
         try:
             yield death
         finally:
             self.target = None
+            await asyncio.gather(*self._cut)
+            self._cut = ()
 
     def cut(self) -> None:
         """End every connection."""
+        self._cut = list(self._open.values())
         for writer in self._open:
             writer.close()
 

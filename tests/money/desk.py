@@ -102,7 +102,7 @@ class Desk:
         self, send: Callable[[], Awaitable[Response]], crash: Crash | None
     ) -> Response:
         """The answer to a request that is sent again when its process has died."""
-        with self.proxy.dying(crash) as death:
+        async with self.proxy.dying(crash) as death:
             answer = await send()
         if death is None or not death.is_dead:
             return await self._answered(send, answer)
@@ -142,7 +142,7 @@ class Desk:
 
     async def work(self, then: Callable[[], Awaitable[None]], crash: Crash | None = None) -> None:
         """A worker does all that is due, one job and `then`; it may die at a statement."""
-        with self.proxy.dying(crash) as death:
+        async with self.proxy.dying(crash) as death:
             runner = self._runner()
             while True:
                 try:

@@ -179,7 +179,7 @@ async def hear_all(desk: Desk, receiver: Receiver, crash: Crash | None) -> None:
     sender = Sender(desk.app.services, lease=timedelta(seconds=1))
     sender.start()
     async with within():
-        with desk.proxy.dying(crash) as death:
+        async with desk.proxy.dying(crash) as death:
             while wanted - _heard(desk, receiver).keys() and not (death and death.is_dead):  # noqa: ASYNC110 - requests notify nobody
                 await asyncio.sleep(0.01)
             desk.reach["crashes of senders"] += bool(death and death.is_dead)

@@ -140,8 +140,8 @@ class Proxy:
                 up_writer.write(head + body)
         finally:
             answers.cancel()
-            up_writer.close()
             await asyncio.gather(answers, return_exceptions=True)
+            await _ended(up_reader, up_writer)
 
 
 class _Prepared:
@@ -173,6 +173,15 @@ async def _withhold(answers: asyncio.Task[None], reader: asyncio.StreamReader) -
     answers.cancel()
     await asyncio.gather(answers, return_exceptions=True)
     assert not reader.at_eof()
+
+
+async def _ended(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """End a connection to the server, which closes it when it has let go of all that it locked."""
+    with contextlib.suppress(ConnectionError):
+        writer.write_eof()
+        while await reader.read(_LONGEST):
+            pass
+    writer.close()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
