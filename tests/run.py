@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 TESTS = Path(__file__).parent
-# Tests wait for a fifth of their time, for clocks and for each other; processes need the cores.
-TIERS = {
-    "test": ("-m", "not proof", "--processes", "3"),
-    "proof": ("-m", "proof", "--processes", "2", "--one-by-one"),
-}
+# Tests wait for clocks and for each other, those of the proof for two fifths of their time: three
+# processes use what two leave of two cores.
+_COMMON = ("--processes", "3", "-m")
+TIERS = {"test": (*_COMMON, "not proof"), "proof": (*_COMMON, "proof", "--one-by-one")}
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 << 30
 TRIES_AGAIN = 2

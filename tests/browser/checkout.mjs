@@ -91,13 +91,17 @@ async function judge(made) {
         const where = `${name} ${width} ${colorScheme}`;
         const page = await context.newPage();
         page.on("pageerror", (error) => say(where, error.message));
-        let bytes = 0;
-        page.on("response", async (one) => (bytes += (await one.body().catch(() => "")).length));
+        const bodies = [];
+        page.on("response", (one) => {
+          // The stream of events ends with the page.
+          const isStream = one.headers()["content-type"]?.startsWith("text/event-stream");
+          if (!isStream) bodies.push(one.body().catch(() => ""));
+        });
         await page.goto(BASE + at, { waitUntil: "load" });
         await page.$$eval("details", (all) => all.forEach((one) => (one.open = true)));
-        await page.waitForTimeout(300);
         const shot = join(SHOTS, `${where.replaceAll(" ", "-")}.png`);
         if (SHOTS) await page.screenshot({ path: shot, fullPage: true });
+        const bytes = (await Promise.all(bodies)).reduce((sum, one) => sum + one.length, 0);
         if (bytes > 30000) say(where, `${bytes} bytes`);
         const { violations } = await page.evaluate(`${axe}; axe.run()`).catch(async () => {
           const checked = await context.newCDPSession(page);

@@ -1,0 +1,34 @@
+"""The pages of the reference and of the checkout, judged in Chromium."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.tools import node_module, program
+
+pytestmark = pytest.mark.proof
+
+# One of each kind, as axe takes seconds for each: `make pages` judges all.
+PAGES = (
+    "/docs",
+    "/docs/guides/quickstart",
+    "/docs/guides/webhooks",
+    "/docs/api/payment-links",
+    "/docs/api/tables",
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "args"),
+    [("tests.browser", ["--only", ",".join(PAGES)]), ("tests.browser.checkout", [])],
+)
+def test_pages_are_without_fault(module: str, args: list[str]) -> None:
+    """By axe, wide and narrow, light and dark, by keyboard, and as somebody uses them."""
+    program("chromium")
+    for name in ("axe-core", "playwright-core"):
+        node_module(name)
+    done = subprocess.run(
+        [sys.executable, "-m", module, *args], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,1 @@
+"""Clients and generators of others, run against the product and its simulators."""
