@@ -17,7 +17,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -194,16 +193,11 @@ def _leave(code: int) -> NoReturn:
 
 def _load() -> None:
     """Import what commands import."""
-    from pydantic import TypeAdapter  # noqa: PLC0415
-
     from tillhouse import app  # noqa: F401, PLC0415
     from tillhouse.cli.commands import TABLE  # noqa: PLC0415
 
     for name, entry in TABLE.items():
         entry.load(name)
-    # Typer loads these, and pydantic its plugins, when the first argument is read.
-    import_module("typer._adapters")
-    TypeAdapter(str)
     gc.collect()
     gc.freeze()
 
