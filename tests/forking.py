@@ -2,8 +2,7 @@
 
 Finding twelve thousand tests and loading the product takes each process that does it ten seconds of
 work. A fork has all of that, and what it makes for its tests (a server, a database, an application)
-is its own. Each asks for the next unit of tests when it begins the last that it has: what comes
-next decides what stays set up.
+is its own.
 
 Tests of a file share what is made for it. Those of generated requests are many and small, so they
 come last, one by one: no process is left with a long file when the others are done. In the proof,
@@ -15,7 +14,7 @@ import multiprocessing
 import resource
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
@@ -140,22 +139,39 @@ class Processes:
         has = self._processes[connection].has
         match told:
             case list():
-                self._report(has.popleft(), told)
+                hook, config = self._session.config.hook, self._session.config
+                self._report(
+                    [
+                        hook.pytest_report_from_serializable(config=config, data=data)
+                        for data in told
+                    ]
+                )
+                # At the end it has none, and tells of what all of them had set up.
+                if has:
+                    has.popleft()
             case int():
                 self.peaks_mib.append(told)
             case None:
-                is_over = self._session.shouldfail or self._session.shouldstop
-                unit = self._units.popleft() if self._units and not is_over else []
+                unit = self._next(has)
                 has.extend(unit)
                 connection.send(unit)
 
-    def _report(self, place: int, reports: list[dict[str, Any]]) -> None:
-        config, item = self._session.config, self._session.items[place]
-        config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        for data in reports:
-            report = config.hook.pytest_report_from_serializable(config=config, data=data)
-            config.hook.pytest_runtest_logreport(report=report)
-        config.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    def _next(self, has: Sequence[int]) -> Sequence[int]:
+        """More for a process that has these: while it is at one, only tests of the same file."""
+        is_over = self._session.shouldfail or self._session.shouldstop
+        if is_over or not self._units:
+            return ()
+        items, following = self._session.items, self._units[0]
+        if has and items[has[-1]].path != items[following[0]].path:
+            return ()
+        return self._units.popleft()
+
+    def _report(self, reports: Sequence[pytest.TestReport]) -> None:
+        hook, (first, *_) = self._session.config.hook, reports
+        hook.pytest_runtest_logstart(nodeid=first.nodeid, location=first.location)
+        for report in reports:
+            hook.pytest_runtest_logreport(report=report)
+        hook.pytest_runtest_logfinish(nodeid=first.nodeid, location=first.location)
 
     def _end(self, connection: Connection) -> None:
         """One has ended: of itself, or it was killed in a test, and another goes on."""
@@ -166,15 +182,14 @@ class Processes:
             if process.exitcode:
                 raise RuntimeError(f"A process has ended with {process.exitcode} between tests.")
             return
-        place = has.popleft()
-        item = self._session.items[place]
+        item = self._session.items[has.popleft()]
         said = f"The process of this test has ended with {process.exitcode}."
-        report = pytest.TestReport(
-            item.nodeid, item.location, {}, outcome="failed", longrepr=said, when="call"
-        )
-        config = self._session.config
         self._report(
-            place, [config.hook.pytest_report_to_serializable(config=config, report=report)]
+            [
+                pytest.TestReport(
+                    item.nodeid, item.location, {}, outcome="failed", longrepr=said, when="call"
+                )
+            ]
         )
         if has:
             self._units.appendleft(list(has))
@@ -203,31 +218,42 @@ class Worker:
             self._run_all()
         except (EOFError, BrokenPipeError, KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            self._session._setupstate.teardown_exact(None)
+            self._tear_down()
 
     def _run_all(self) -> None:
         items = self._session.items
-        has = deque(self._more())
-        while has:
-            item = items[has.popleft()]
-            if not has:
-                has.extend(self._more())
-            following = items[has[0]] if has else None
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        while has := deque(self._more()):
+            while has:
+                item = items[has.popleft()]
+                if not has:
+                    has.extend(self._more())
+                # The session's own fixtures stay until its end, whatever comes next.
+                following: Any = items[has[0]] if has else self._session
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        call = pytest.CallInfo.from_call(self._tear_down, "teardown")
+        if call.excinfo:
+            report = self._session.config.hook.pytest_runtest_makereport(item=item, call=call)
+            self._tell([report])
         self._connection.send(peak_mib())
 
-    def _more(self) -> list[int]:
+    def _more(self) -> Sequence[int]:
         self._connection.send(None)
         return self._connection.recv()
+
+    def _tear_down(self) -> None:
+        self._session._setupstate.teardown_exact(None)
+
+    def _tell(self, reports: Iterable[pytest.TestReport]) -> None:
+        config = self._session.config
+        self._connection.send(
+            [
+                config.hook.pytest_report_to_serializable(config=config, report=report)
+                for report in reports
+            ]
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """Run a test and tell how it went; true, since no other plugin needs to."""
-        config = item.config
-        self._connection.send(
-            [
-                config.hook.pytest_report_to_serializable(config=config, report=report)
-                for report in runtestprotocol(item, log=False, nextitem=nextitem)
-            ]
-        )
+        self._tell(runtestprotocol(item, log=False, nextitem=nextitem))
         return True

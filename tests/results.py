@@ -29,15 +29,20 @@ class _Results:
         self._config = config
         self._file: TextIO = path.open("w")
         self._seconds: dict[str, float] = {}
-        self._decided: set[str] = set()
+        self._outcomes: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One phase of a test: the first that tells something but success decides."""
+        """One phase of a test: the first that tells something but success decides.
+
+        The end of what a process has set up is told with its last test, after that has ended.
+        """
         name = report.nodeid
         seconds = self._seconds[name] = self._seconds.get(name, 0.0) + report.duration
-        if name in self._decided or (report.passed and report.when != "teardown"):
+        decided = self._outcomes.get(name)
+        is_late = decided == "failed" or (decided and not report.failed)
+        if is_late or (report.passed and report.when != "teardown"):
             return
-        self._decided.add(name)
+        self._outcomes[name] = report.outcome
         said = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
         self._write(name=name, outcome=report.outcome, seconds=seconds, said=said)
 
