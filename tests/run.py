@@ -6,6 +6,7 @@ passes then is unsteady, which is told and is a fault to mend; one that doesn't 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,8 @@ class Run(NamedTuple):
 
 def main(tier: str, *args: str) -> int:
     """Run a tier; the exit code."""
+    # Ctrl-C is for pytest, whose processes end the servers that they have started.
+    signal.signal(signal.SIGINT, lambda *_: None)
     parts = [arg for arg in args if (TESTS / arg).is_dir()] if tier == "proof" else []
     others = [arg for arg in args if arg not in parts]
     where = [str(TESTS / part) for part in parts]
