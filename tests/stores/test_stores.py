@@ -121,6 +121,16 @@ async def test_a_store_with_tables_is_not_deleted(client: Api) -> None:
     assert answer.wrong_fields == {"store_id"}
 
 
+async def test_tables_elsewhere_keep_no_store(client: Api) -> None:
+    """Neither those of another store nor those that stand in none."""
+    store = (await client.post(STORES, {"name": "Bar"}, status=201)).data
+    other = (await client.post(STORES, {"name": "Terrace"}, status=201)).data
+    await client.post("/v1/tables", {"label": "T1"}, status=201)
+    await client.post("/v1/tables", {"label": "T1", "store_id": other["id"]}, status=201)
+    await client.delete(f"{STORES}/{store['id']}", status=200)
+    await client.delete(f"{STORES}/{other['id']}", status=400)
+
+
 async def test_a_store_goes_or_its_table_comes(client: Api) -> None:
     """At once, never both."""
     for _ in range(5):
@@ -149,6 +159,16 @@ async def test_staff_are_the_members(business: Business, client: Api, make: Make
     await client.get(f"{STAFF}/{stranger.user_id}", status=404)
     live = await business.client("stores:read", environment="live")
     assert (await live.get(STAFF, status=200)).data == [owner]
+
+
+async def test_staff_are_listed_as_they_joined(business: Business, client: Api, make: Make) -> None:
+    """The owner first, who was there before anybody else, on whichever page."""
+    joined = [business.user_id]
+    joined += [(await make.member(business, role)).user_id for role in ("kitchen", "cashier")]
+    listed = await client.get(STAFF, status=200)
+    assert [one["id"] for one in listed.data] == joined
+    pages = [(await client.get(f"{STAFF}?limit=1&page={n}", status=200)).data for n in (1, 2, 3)]
+    assert [one["id"] for (one,) in pages] == joined
 
 
 async def test_a_term_lasts_from_a_day_to_a_later_one(client: Api) -> None:
