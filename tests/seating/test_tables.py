@@ -1,12 +1,14 @@
 """Tables and their sessions: one open session for each, closed when it is paid."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.api import Api, Response
 from tests.make import Business
+from tillhouse.kit.clock import iso, now
 
 TABLES = "/v1/tables"
 SESSIONS = "/v1/table-sessions"
@@ -182,6 +184,31 @@ async def test_a_session_stays_open_until_it_is_paid(client: Api) -> None:
     assert "1 order " in (await client.post(f"{path}/close", {}, status=400)).json["message"]
     await client.patch(f"/v1/orders/{owed['id']}", {"amount_paid": 500}, status=200)
     assert (await client.post(f"{path}/close", {}, status=200)).data["unpaidAmount"] == 0
+
+
+async def test_an_order_for_later_keeps_its_session_open(client: Api) -> None:
+    """It waits for money like one of now: in the sum, and when the guests want to go."""
+    session = (await seat(client, await table_of(client), status=201)).data
+    path = f"{SESSIONS}/{session['id']}"
+    later = iso(now() + timedelta(days=1))
+    made = await order(client, session["id"], 500, scheduled_for=later)
+    assert made["status"] == "scheduled"
+    shown = (await client.get(path, status=200)).data
+    assert (shown["ordersCount"], shown["unpaidAmount"]) == (1, 500)
+    answer = await client.post(f"{path}/close", {}, status=400)
+    assert "1 order " in answer.json["message"]
+    assert "500" in answer.json["message"]
+
+
+async def test_a_deleted_order_keeps_no_session_open(client: Api) -> None:
+    """It counts no more: nobody waits for its money."""
+    session = (await seat(client, await table_of(client), status=201)).data
+    path = f"{SESSIONS}/{session['id']}"
+    made = await order(client, session["id"], 500)
+    await client.delete(f"/v1/orders/{made['id']}", status=200)
+    shown = (await client.get(path, status=200)).data
+    assert (shown["ordersCount"], shown["totalAmount"], shown["unpaidAmount"]) == (0, 0, 0)
+    assert (await client.post(f"{path}/close", {}, status=200)).data["status"] == "closed"
 
 
 async def test_force_closes_an_unpaid_session(client: Api) -> None:
