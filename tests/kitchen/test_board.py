@@ -79,6 +79,42 @@ async def test_each_stage_has_its_time(
     assert shown["readyAt"] is None
 
 
+async def test_the_time_of_a_closed_ticket_stands_still(
+    kitchen: Kitchen, board: Api, sql: asyncpg.Connection
+) -> None:
+    """It was at its stage until the order was cancelled, however long ago that is."""
+    sale, ticket = await kitchen.ticket()
+    await kitchen.act(actions.close, sale.order_id)
+    await sql.execute(
+        """
+        UPDATE kitchen_tickets SET queued_at = closed_at - interval '9 min',
+            closed_at = closed_at - interval '5 min' WHERE id = $1
+        """,
+        ticket.id,
+    )
+    shown = (await board.get(f"{TICKETS}/{ticket.id}", status=200)).data
+    assert shown["secondsInStage"] == 240
+
+
+async def test_the_cook_sees_what_is_cooked_alone(
+    kitchen: Kitchen, board: Api, sql: asyncpg.Connection
+) -> None:
+    """A fee on the bill is no line of the ticket."""
+    sale, _ = await kitchen.ticket()
+    await sql.execute(
+        """
+        INSERT INTO order_items (book_id, id, order_id, position, line_type, product_name,
+            quantity, unit_price, original_unit_price, subtotal_amount, discount_amount,
+            tax_amount, total_price, modifiers)
+        VALUES ($1, gen_random_uuid(), $2, 1, 'fee', 'Delivery', 1, 5, 5, 5, 0, 0, 5, '[]')
+        """,
+        kitchen.book.id,
+        sale.order_id,
+    )
+    (shown,) = (await board.get(TICKETS, status=200)).data
+    assert [item["productName"] for item in shown["items"]] == ["Jollof rice"]
+
+
 async def test_the_board_has_what_is_open_the_oldest_first(kitchen: Kitchen, board: Api) -> None:
     """Served and closed ones leave it; all=true has them as well, the newest first."""
     made = [await kitchen.ticket() for _ in range(5)]
