@@ -103,6 +103,17 @@ async def test_a_group_that_products_offer_stays(catalog: Catalog) -> None:
     assert wrong == {"modifier_group_ids[0]", "modifier_group_ids[1]"}
 
 
+async def test_a_deleted_product_holds_no_group(catalog: Catalog) -> None:
+    """Nobody can buy it any more, so that it offers nothing."""
+    made = await catalog.group()
+    path = f"{GROUPS}/{made['id']}"
+    product = await catalog.product(modifier_group_ids=[made["id"]])
+    await catalog.api.delete(path, status=409)
+    await catalog.api.delete(f"{PRODUCTS}/{product['id']}", status=200)
+    await catalog.api.delete(path, status=200)
+    assert (await catalog.api.get(GROUPS, status=200)).data == []
+
+
 async def test_no_product_offers_a_deleted_group(catalog: Catalog) -> None:
     """Products take a group while it goes: it goes without them, or it stays."""
     for _ in range(5):
