@@ -150,6 +150,18 @@ def test_a_day_ends_right_when_clocks_change(day: str, zone: str, end: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("day", "zone", "end"),
+    [
+        ("2026-01-31", "Africa/Lagos", "2026-02-01T03:29:59.999Z"),
+        ("2026-03-28", "Europe/Berlin", "2026-03-29T02:29:59.999Z"),
+    ],
+)
+def test_a_day_ends_at_the_cutoff_of_the_next(day: str, zone: str, end: str) -> None:
+    """A night that is sold through belongs to the day on which it began."""
+    assert iso(end_of_day(parse_date(day), zone, timedelta(hours=4, minutes=30))) == end
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "",

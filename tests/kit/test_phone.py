@@ -21,6 +21,8 @@ COUNTRIES = st.sampled_from(["NG", "GB", "US", "IT", "DE", "IN", "BR", "ZZ", ""]
         ("06 698 12345", "IT", "+390669812345"),
         ("011 44 20 7946 0018", "US", "+442079460018"),
         ("+15551234567", "", "+15551234567"),
+        # Seven digits with its country's code: one of the shortest that there are.
+        ("+683 4002", "NG", "+6834002"),
     ],
 )
 def test_spellings_become_one(written: str, country: str, kept: str) -> None:
