@@ -1,10 +1,16 @@
 """Answers of idempotency keys are kept for their time, and then forgotten."""
 
+from datetime import timedelta
+from uuid import UUID
+
 import asyncpg
 
 from tests.make import Business
 from tests.sweeping import sweep
 from tillhouse.access.process import Services
+from tillhouse.access.storage import StorageLimits
+from tillhouse.http.store import add_new_answers, list_answers_stored, show_stored
+from tillhouse.kit.clock import now
 
 TAGS = "/v1/tags"
 
@@ -37,3 +43,23 @@ async def test_old_answers_are_forgotten(
         TAGS, {"name": "Tag 7"}, headers={"idempotency-key": "7 days"}, status=201
     )
     assert again.data == made[7].data
+
+
+async def test_a_book_is_full_when_it_holds_what_it_may(
+    business: Business, services: Services, sql: asyncpg.Connection
+) -> None:
+    """By the number of its answers, and by their bytes: with one more of either it has room."""
+    api = await business.client("orders:write")
+    headers = {"idempotency-key": "once"}
+    await api.post(TAGS, {"name": "Tag"}, headers=headers, status=201)
+    book_id: UUID = await sql.fetchval(
+        "SELECT id FROM books WHERE business_id = $1 AND environment = 'test'", UUID(business.id)
+    )
+    async with services.pool.transaction() as db:
+        while await add_new_answers(db, now() + timedelta(minutes=1), 1000):
+            pass
+        [held] = await list_answers_stored(db, [book_id])
+        for more, is_full in ((0, True), (1, False)):
+            use = await show_stored(db, StorageLimits(held.rows + more, held.bytes + more))
+            assert (book_id in use.full_by_rows) is is_full
+            assert (book_id in use.full_by_bytes) is is_full
