@@ -132,6 +132,19 @@ async def test_what_changes_after_it_was_queued_is_not_cooked(
     assert (await shop.show(put_off))["kitchenTicketStatus"] == "queued"
 
 
+async def test_what_was_confirmed_before_its_time_is_still_cooked(
+    shop: Shop, services: Services
+) -> None:
+    """Paid and completed, whether a worker comes to it at once or it was queued by then."""
+    for is_queued in (False, True):
+        order = await shop.sell(scheduled_for=_in(10), send_to_kitchen=True)
+        if is_queued:
+            await queue_scheduled(services.pool)
+        assert (await shop.confirm(order))["status"] == "completed"
+        await _work(services)
+        assert (await shop.show(order))["kitchenTicketStatus"] == "queued"
+
+
 async def test_a_wrong_line_hides_no_unknown_product(shop: Shop) -> None:
     """A kind of line that is none, of a product that is none: both are named."""
     body = {"items": [{**line_of_nothing(), "line_type": "gift"}]}

@@ -184,6 +184,13 @@ async def test_wrong_payments_are_refused(till: Till, fields: Body, named: set[s
     assert (await till.show(order))["payments"] == []
 
 
+async def test_a_payment_of_a_clock_that_is_ahead_is_one_of_now(till: Till) -> None:
+    """A till may be minutes early, but nothing was paid in the future."""
+    order = await till.ring(100)
+    shown = await till.pay(order, 5, at=iso(now() + timedelta(minutes=4)))
+    assert shown["payments"][-1]["at"] <= iso(now())
+
+
 async def test_an_order_that_is_over_takes_no_payment(till: Till) -> None:
     """Cancelled: 400; deleted, or nobody's: 404."""
     order = await till.ring(100)

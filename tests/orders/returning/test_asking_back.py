@@ -189,6 +189,26 @@ async def test_lines_come_back_with_their_stock_when_the_money_is_back(till: Giv
     await till.give_back(order, lines=two, restock=True, status=422)
 
 
+async def test_goods_come_back_once_though_their_money_came_home_again(till: Giving) -> None:
+    """The provider undid its refund: the line that is on the shelf again can't be returned."""
+    product = await till.product(500, stock=10)
+    body = {"items": [line(product, 2)], "payment_method": "cloove_pay"}
+    order = await till.paid((await till.api.post(ORDERS, body, status=201)).data)
+    one, two = [[{"item_id": order["items"][0]["id"], "quantity": quantity}] for quantity in (1, 2)]
+    asked = await till.asked(order, lines=one, restock=True)
+    await till.send()
+    till.bank.refunds[till.reference(asked)] = "failed"
+    await till.hear(asked)
+    await till.send()
+    assert (await till.refund_of(order))["status"] == "reversed"
+    assert (await till.stock(variant_of(product)))[0] == 9
+    refused = await till.give_back(order, lines=two, restock=True, status=422)
+    assert refused.wrong_fields == {"lines[0].quantity"}
+    await till.asked(order, lines=one, restock=True)
+    await till.send()
+    assert (await till.stock(variant_of(product)))[0] == 10
+
+
 async def test_credit_that_goes_back_can_not_be_spent_meanwhile(till: Giving) -> None:
     """An overpayment is the customer's credit, until the provider gives it back."""
     order = await till.paid(await till.deposit(1000, customer_name="Ada Obi"), "over")
