@@ -8,6 +8,8 @@ import pytest
 from tests.checkout.conftest import Open
 from tests.checkout.till import LINKS, WALLET_LINKS
 from tests.orders.shop import fee
+from tests.sweeping import sweep
+from tillhouse.access.process import Services
 
 
 async def test_a_link_asks_for_what_its_order_owes(open_till: Open) -> None:
@@ -35,6 +37,20 @@ async def test_fifty_get_the_same_link(open_till: Open) -> None:
     again = await till.ask(order, customer={"email": "Ada@Example.com", "name": "Ada"})
     assert (again["id"], again["customerEmail"]) == (links[0]["id"], "ada@example.com")
     assert (await till.ask(order))["customerId"] == again["customerId"]
+
+
+async def test_the_last_redirect_holds(open_till: Open) -> None:
+    """A request that names none leaves the one that there is."""
+    till = await open_till()
+    order = await till.sale()
+    for wanted, kept in (
+        (None, None),
+        ("https://shop.example.com/a", "https://shop.example.com/a"),
+        ("https://shop.example.com/b", "https://shop.example.com/b"),
+        (None, "https://shop.example.com/b"),
+    ):
+        fields = {"redirect_url": wanted} if wanted else {}
+        assert (await till.ask(order, **fields))["redirectUrl"] == kept
 
 
 async def test_a_link_closes_with_its_order(open_till: Open) -> None:
@@ -88,6 +104,25 @@ async def test_a_link_of_the_wallet_lasts_a_day(open_till: Open, sql: asyncpg.Co
     assert await till.ids(status="active") == []
     assert await till.ids(status="EXPIRED", target_type="wallet") == [link["id"]]
     assert await till.ids(status="PAID,EXPIRED") == [link["id"]]
+
+
+async def test_an_expired_link_is_cancelled_all_the_same(
+    open_till: Open, services: Services, sql: asyncpg.Connection
+) -> None:
+    """Before the sweep that writes down that it has expired, and after it."""
+    till = await open_till()
+    links = [await till.ask_for_wallet() for _ in range(2)]
+    await sql.execute(
+        "UPDATE payment_links SET expires_at = now() - interval '1 second' WHERE book_id = $1",
+        till.shop.book,
+    )
+    for link in links:
+        path = f"{LINKS}/{link['id']}"
+        assert (await till.link(link))["status"] == "EXPIRED"
+        assert (await till.api.delete(path, status=200)).data["status"] == "CANCELLED"
+        await sweep(services, "payment_links_expire")
+    assert len(await till.ids(status="CANCELLED")) == 2
+    assert await till.ids(status="EXPIRED") == []
 
 
 async def test_a_cancelled_link_stays_so(open_till: Open) -> None:
