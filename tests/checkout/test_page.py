@@ -10,7 +10,8 @@ import pytest
 from tests.api import Response
 from tests.checkout.conftest import Open
 from tests.checkout.till import LINKS, Body, Till
-from tests.waiting import ended
+from tests.sweeping import sweep
+from tests.waiting import HUNG_S, ended
 from tillhouse.access.process import Services
 from tillhouse.checkout.live import LivePages
 from tillhouse.checkout.page import ASSETS
@@ -230,6 +231,21 @@ async def test_a_change_wakes_an_open_page(open_till: Open, services: Services) 
     await till.api.delete(f"{LINKS}/{link['id']}", status=200)
     assert (await ended(coming)).startswith(b"event: status")
     await now.aclose()
+
+
+async def test_the_end_of_its_time_wakes_an_open_page(
+    open_till: Open, services: Services, sql: asyncpg.Connection
+) -> None:
+    """The sweep that writes down that links have expired tells those who look at them."""
+    till = await open_till()
+    # A few wakes come of the connection that begins to listen, and of what happened before.
+    links = [await till.ask_for_wallet() for _ in range(8)]
+    with services.pool.notifier.following(till.shop.book) as follower:
+        for link in links:
+            expire = "UPDATE payment_links SET expires_at = now() WHERE id = $1"
+            await sql.execute(expire, link["id"])
+            await sweep(services, "payment_links_expire")
+            await ended(follower.wait(2 * HUNG_S))
 
 
 async def test_open_pages_leave_connections_to_others(services: Services) -> None:
