@@ -52,9 +52,10 @@ async def test_a_book_is_full_when_it_holds_what_it_may(
     api = await business.client("orders:write")
     headers = {"idempotency-key": "once"}
     await api.post(TAGS, {"name": "Tag"}, headers=headers, status=201)
-    book_id: UUID = await sql.fetchval(
+    book_id = await sql.fetchval(
         "SELECT id FROM books WHERE business_id = $1 AND environment = 'test'", UUID(business.id)
     )
+    assert book_id is not None
     async with services.pool.transaction() as db:
         while await add_new_answers(db, now() + timedelta(minutes=1), 1000):
             pass

@@ -21,6 +21,7 @@ async def test_a_day_is_summed_up_once_it_is_over(books: Books) -> None:
         """,
         books.book,
     )
+    assert day is not None
     assert await summed_up(books, day) == 0
     await books.post(EXPENSES, CASH, 50)
     kept = "SELECT sum(debits) FROM ledger_sums WHERE book_id = $1 AND period = 'day'"
