@@ -7,7 +7,9 @@ from uuid import uuid4
 import asyncpg
 
 import tillhouse
+from tests.api import Api
 from tests.cli.command import Command
+from tests.conftest import SETTINGS, running
 from tests.webhooks.shop import until
 from tillhouse.db.embedded import Embedded
 
@@ -124,6 +126,29 @@ async def test_users(command: Command, business: str, embedded: Embedded) -> Non
     events = {tuple(row) for row in await fetch(embedded, query, business)}
     told = {"member.added", "member.role_changed", "user.password_changed", "business.registered"}
     assert {(event, "command line") for event in told} <= events
+
+
+async def test_a_lower_role_ends_sessions(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """A member who logs in as an admin has a session until the role is lowered, not raised."""
+    cleo = "cleo@example.com"
+    new = ["user", "add", business, cleo, "--role", "manager", "--name", "Cleo"]
+    command.run(*new, "--password-stdin", pipe=f"{PASSWORD}\n")
+    key = (command.data / "master.key").read_text()
+    async with running(SETTINGS, embedded.url, key) as app:
+        answer = await Api(app).post(
+            "/api/auth/login", {"email": cleo, "password": PASSWORD}, status=200
+        )
+        session = Api(app).as_bearer(answer.data["accessToken"])
+        raised = command.json("user", "role", business, cleo, "--role", "admin")
+        assert raised["endedSessions"] == 0
+        await session.get("/api/auth/me", status=200)
+        lowered = command.json("user", "role", business, cleo, "--role", "cashier")
+        assert lowered["endedSessions"] == 1
+        await session.get("/api/auth/me", status=401)
+        refresh = {"refresh_token": answer.data["refreshToken"]}
+        await Api(app).post("/api/auth/refresh", refresh, status=401)
 
 
 def test_keys(command: Command) -> None:

@@ -11,6 +11,8 @@ from tillhouse.access.process import Services
 from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
+from tillhouse.accounts.members.lowering import end_what_stands
+from tillhouse.accounts.members.rules import is_lowered
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
@@ -96,11 +98,12 @@ def role(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change what a person may do in a business; it holds on the next request."""
+    """Change what a person may do in a business; with a lower role their sessions end."""
     business_id = BusinessId(given.id_of("BUSINESS", business))
     address = given.value(Email, "The e-mail address", email)
 
-    async def work(services: Services) -> UUID:
+    async def work(services: Services) -> tuple[UUID, int]:
+        declared = services.declared
         async with services.pool.transaction() as db:
             await store.lock_business(db, business_id)
             member = await store.lock_member(db, business_id, address)
@@ -108,15 +111,21 @@ def role(
                 raise CommandError(f"{address} is not in this business: use `user add`.")
             if member["role"] == "owner" != role and member["owners"] == 1:
                 raise CommandError("A business needs an owner: make another one first.")
+            before = member["role"]
             await store.upsert_member(db, business_id, member["id"], role, moment := now())
-            metadata = {"userId": str(member["id"]), "role": role, "before": member["role"]}
+            ended = 0
+            if is_lowered(before, role, declared.roles, declared.scopes):
+                ended = await end_what_stands(db, business_id, member["id"], moment)
+            more = {"role": role, "before": before, "endedSessions": ended}
             what = ("member.role_changed", f"Made {address} {role}")
+            metadata = {"userId": str(member["id"]), **more}
             await audit.append(db, business_id, COMMAND_LINE, what, metadata, moment)
-        return member["id"]
+        return member["id"], ended
 
-    user_id = run(work, data)
-    result = {"businessId": business_id, "userId": user_id, "role": role}
-    print_result(result, as_json=as_json, shown=f"{address} is {role} now.")
+    user_id, ended = run(work, data)
+    result = {"businessId": business_id, "userId": user_id, "role": role, "endedSessions": ended}
+    shown = f"{address} is {role} now." + (f" Sessions ended: {ended}." if ended else "")
+    print_result(result, as_json=as_json, shown=shown)
 
 
 def password(

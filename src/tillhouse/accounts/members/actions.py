@@ -14,6 +14,7 @@ from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store as people
 from tillhouse.accounts.members import rules, store
+from tillhouse.accounts.members.lowering import end_what_stands
 from tillhouse.accounts.members.types import (
     AcceptedInvitation,
     InvitationShown,
@@ -102,8 +103,7 @@ async def change(call: Call, user_id: UserId, patch: MemberPatch) -> MemberChang
     await store.update_role(call.db, call.business_id, user_id, role)
     ended, keys = 0, list[MadeKey]()
     if lowers:
-        await store.delete_invitations_by(call.db, call.business_id, user_id)
-        ended = await sessions.end_sessions_of(call.db, call.business_id, user_id, call.now)
+        ended = await end_what_stands(call.db, call.business_id, user_id, call.now)
         keys = await _made_keys(call, user_id, revokes=patch.revoke_keys)
     if member["role"] != role:
         more = {"role": role, "before": member["role"], "endedSessions": ended}
