@@ -91,6 +91,20 @@ async def test_an_exact_payment_settles_order_and_link(till: Till, services: Ser
     assert await _faults(services, till.shop.book) == []
 
 
+async def test_a_debt_that_is_paid_raises_the_wallet(till: Till, services: Services) -> None:
+    """Its payment is told as a deposit too, once, beside `payment.received`."""
+    customer = await till.shop.customer("Ada")
+    debt = await till.debt_of(await till.sale(70, customer_id=customer["id"]))
+    body = {"target_type": "debt", "target_id": debt["id"]}
+    link = (await till.api.post(LINKS, body, status=201)).data
+    await till.pay(link)
+    (deposit,) = await till.events("wallet.deposit")
+    (received,) = await till.events("payment.received")
+    assert deposit["data"]["metadata"]["amount"] == 70
+    assert received["data"]["paymentLink"]["targetId"] == debt["id"]
+    assert await _faults(services, till.shop.book) == []
+
+
 async def test_payments_that_do_not_fit(till: Till, services: Services) -> None:
     """Less leaves the link active; more, and a second one, is kept for the customer."""
     customer = await till.shop.customer("Ada")

@@ -201,6 +201,7 @@ def test_no_key_for_repetition_is_there_to_be_pasted() -> None:
         assert ("Idempotency-Key: $(uuidgen)" in shown) == takes, f"{method} {path}"
         for parameter in operation["parameters"]:
             if parameter["name"] == "Idempotency-Key":
+                assert parameter["schema"]["x-fresh"] == "uuid"
                 for example in parameter["schema"].get("examples", []):
                     assert example not in shown
 
