@@ -147,7 +147,7 @@ async def test_an_unknown_reference_is_nowhere(open_till: Open, end: str) -> Non
 
 @pytest.mark.parametrize("end", ["check", "email", "leave", "simulate"])
 async def test_nothing_is_done_at_an_unknown_reference(open_till: Open, end: str) -> None:
-    """What a page sends is refused as the page is, whatever stands in the address."""
+    """A form of a page is refused as the page is, whatever stands in the address."""
     till = await open_till()
     for reference in ("pl_x", "%00", "x" * 5000):
         await till.payer.post(f"/pay/{reference}/{end}", None, raw=b"case=Exact", status=404)
