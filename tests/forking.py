@@ -97,11 +97,12 @@ class Processes:
         is_one_by_one = session.config.getoption("one_by_one")
         self._units = deque(_units(session.items, is_one_by_one=is_one_by_one))
         self._processes: dict[Connection, _Process] = {}
+        self._told = 0
         # The memory that each took.
         self.peaks_mib: list[int] = []
 
     def run(self, count: int) -> None:
-        """Run all tests in so many processes."""
+        """Run all tests in so many processes; each is told of, or the run is at fault."""
         for _ in range(count):
             self._start()
         try:
@@ -113,6 +114,9 @@ class Processes:
             for connection, (process, _) in self._processes.items():
                 connection.close()
                 process.join()
+        untold = len(self._session.items) - self._told
+        if untold and not (self._session.shouldfail or self._session.shouldstop):
+            raise RuntimeError(f"Of {untold} tests nothing was told.")
 
     def _start(self) -> None:
         here, there = _FORK.Pipe()
@@ -149,6 +153,7 @@ class Processes:
                 # At the end it has none, and tells of what all of them had set up.
                 if has:
                     has.popleft()
+                    self._told += 1
             case int():
                 self.peaks_mib.append(told)
             case None:
@@ -183,6 +188,7 @@ class Processes:
                 raise RuntimeError(f"A process has ended with {process.exitcode} between tests.")
             return
         item = self._session.items[has.popleft()]
+        self._told += 1
         said = f"The process of this test has ended with {process.exitcode}."
         self._report(
             [
@@ -216,7 +222,7 @@ class Worker:
             capture.suspend_global_capture()
         try:
             self._run_all()
-        except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        except (EOFError, ConnectionError, KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             self._tear_down()
 

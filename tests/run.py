@@ -109,13 +109,18 @@ def _memory() -> Path | None:
 
 
 def run_again(failed: Iterable[Result]) -> int:
-    """Run each failed test alone, and tell which are unsteady and which are red."""
+    """Run each failed test alone, and tell which are unsteady and which are red.
+
+    A run that tells of neither, such as one that was interrupted, ends all with its code.
+    """
     unsteady: list[Result] = []
     red: list[Result] = []
     for first in failed:
         said = first
         for _ in range(TRIES_AGAIN):
             run = run_tests("-p", "no:cacheprovider", "-q", first.name)
+            if run.code not in (PASSED, FAILED):
+                return run.code
             if run.code == PASSED:
                 unsteady.append(first)
                 break

@@ -36,6 +36,8 @@ NODE = {
     "stripe": "23.0.1",
     "svix": "2.4.0",
 }
+# A judge installs and compiles what it judges.
+_HUNG_S = 30 * 60
 # Of Python, pinned by their hashes.
 LOCK = ROOT / "requirements/proof.txt"
 PYTHON = ("pocketsphinx",)
@@ -61,6 +63,15 @@ def needs(name: str) -> pytest.MarkDecorator:
     """A mark for tests of a program, or of a library of Python."""
     is_there = shutil.which(name) or importlib.util.find_spec(name)
     return pytest.mark.skipif(not is_there, reason=_lack(name, DEBIAN.get(name, name)))
+
+
+def run_judge(module: str, *args: str) -> None:
+    """Run a module that judges by programs of others; fails with what they say."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *args],
+        capture_output=True, text=True, check=False, timeout=_HUNG_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _lack(name: str, package: str) -> str:

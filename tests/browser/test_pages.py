@@ -1,11 +1,8 @@
 """The pages of the reference and of the checkout, judged in Chromium."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.tools import node_module, program
+from tests.tools import node_module, program, run_judge
 
 pytestmark = pytest.mark.proof
 
@@ -28,7 +25,4 @@ def test_pages_are_without_fault(module: str, args: list[str]) -> None:
     program("chromium")
     for name in ("axe-core", "playwright-core"):
         node_module(name)
-    done = subprocess.run(
-        [sys.executable, "-m", module, *args], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_judge(module, *args)

@@ -8,7 +8,9 @@ import pytest
 
 from tests.providers.whatsapp_server import NUMBER_ID, TOKEN, Meta
 from tillhouse.kit.ids import new_id
+from tillhouse.providers.messaging import whatsapp_media
 from tillhouse.providers.messaging.provider import (
+    Fetched,
     MessagingAccount,
     OutgoingMessage,
     SendOutcome,
@@ -164,3 +166,11 @@ async def test_odd_answers(meta: Meta, status: int, body: bytes, result: str) ->
 def test_a_token_is_in_no_text() -> None:
     """An account that is printed into a log tells no secret."""
     assert TOKEN not in repr(ACCOUNT)
+
+
+async def test_a_host_of_files_that_leads_inwards_is_not_asked(meta: Meta) -> None:
+    """A trusted name with an address of this network is refused where it would be dialled."""
+    meta.elsewhere["media.inside"] = "https://localhost/media.inside"
+    hosts = (".localhost",)
+    fetched = await whatsapp_media.fetch(meta.url, ACCOUNT, "media.inside", 1000, hosts)
+    assert fetched == Fetched("failed", error="the file lies at a foreign address")

@@ -12,7 +12,7 @@ from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.accounts.members.lowering import end_what_stands
-from tillhouse.accounts.members.rules import is_lowered
+from tillhouse.accounts.members.rules import is_last_owner_lost, is_lowered
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
@@ -109,7 +109,7 @@ def role(
             member = await store.lock_member(db, business_id, address)
             if member is None:
                 raise CommandError(f"{address} is not in this business: use `user add`.")
-            if member["role"] == "owner" != role and member["owners"] == 1:
+            if is_last_owner_lost(member["role"], role, member["owners"]):
                 raise CommandError("A business needs an owner: make another one first.")
             before = member["role"]
             await store.upsert_member(db, business_id, member["id"], role, moment := now())

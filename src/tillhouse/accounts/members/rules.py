@@ -44,8 +44,13 @@ def check_right(caller: str | None, *roles: str) -> None:
 
 def check_owner_stays(before: str, after: str | None, owners: int) -> None:
     """The last owner stays one."""
-    if before == "owner" and after != "owner" and owners <= 1:
+    if is_last_owner_lost(before, after, owners):
         raise LastOwner
+
+
+def is_last_owner_lost(before: str, after: str | None, owners: int) -> bool:
+    """Whether a business would be without an owner."""
+    return before == "owner" and after != "owner" and owners <= 1
 
 
 def check_invitation_limit(count: int) -> None:

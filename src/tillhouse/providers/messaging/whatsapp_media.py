@@ -1,24 +1,30 @@
 """Files at WhatsApp's Cloud API: uploaded before a message names them, fetched by their ids.
 
 `POST {base}/{phone number id}/media` answers an id. `GET {base}/{media id}` answers an address,
-which takes the same token; so it is asked of hosts of WhatsApp's alone.
+which takes the same token; so it is asked of hosts of WhatsApp's alone, at public addresses.
 """
 
+import socket
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import aiohttp
 import msgspec
+from aiohttp.abc import ResolveResult
 
+from tillhouse.kit.network import parse_address
+from tillhouse.kit.targets import is_forbidden
 from tillhouse.providers.messaging.provider import Fetched, MediaFile, MessagingAccount, SendOutcome
 
 UPLOAD_TIMEOUT_S = 30.0
 FETCH_TIMEOUT_S = 30.0
 # The hosts to which the token is shown.
-_HOSTS = (".fbsbx.com", ".facebook.com", ".whatsapp.net", ".fbcdn.net")
+HOSTS = (".fbsbx.com", ".facebook.com", ".whatsapp.net", ".fbcdn.net")
 _ANSWER_BYTES_MAX = 64 * 1024
 _CHUNK = 64 * 1024
 _GONE = (400, 401, 403, 404, 410)
+_FOREIGN = Fetched("failed", error="the file lies at a foreign address")
 
 
 class _Named(msgspec.Struct):
@@ -28,6 +34,22 @@ class _Named(msgspec.Struct):
 class _Located(msgspec.Struct):
     url: str
     file_size: int | None = None
+
+
+class _LeadsInwards(Exception):
+    """A name of WhatsApp's has an address that isn't public."""
+
+
+class _PublicResolver(aiohttp.ThreadedResolver):
+    """Checks the addresses that are dialled: an answer that changes later gains nothing."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await super().resolve(host, port, family)
+        if any(is_forbidden(parse_address(one["host"].partition("%")[0])) for one in found):
+            raise _LeadsInwards
+        return found
 
 
 async def start_of(response: aiohttp.ClientResponse) -> bytes:
@@ -77,19 +99,33 @@ def part(media: MediaFile, media_id: str, text: str) -> dict[str, Any]:
     return {"type": media.kind, media.kind: body}
 
 
-async def fetch(base_url: str, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
+async def fetch(
+    base_url: str,
+    account: MessagingAccount,
+    media_id: str,
+    bytes_max: int,
+    hosts: Sequence[str] = HOSTS,
+) -> Fetched:
     """A file that a customer sent: asked where it is, and fetched from there."""
-    timeout = aiohttp.ClientTimeout(total=FETCH_TIMEOUT_S)
+    timeout, headers = aiohttp.ClientTimeout(total=FETCH_TIMEOUT_S), _headers(account)
     try:
-        async with aiohttp.ClientSession(timeout=timeout, headers=_headers(account)) as session:
+        async with aiohttp.ClientSession(timeout=timeout, headers=headers) as session:
             located = await _locate(session, f"{base_url}/{quote(media_id, safe='')}")
             if isinstance(located, Fetched):
                 return located
-            if not _is_trusted(located.url, base_url):
-                return Fetched("failed", error="the file lies at a foreign address")
             if located.file_size is not None and located.file_size > bytes_max:
                 return Fetched("failed", error="the file is too large")
+            if _is_beside(located.url, base_url):
+                return await _download(session, located.url, bytes_max)
+        if not _is_at(located.url, hosts):
+            return _FOREIGN
+        outwards = aiohttp.TCPConnector(resolver=_PublicResolver())
+        async with aiohttp.ClientSession(
+            connector=outwards, timeout=timeout, headers=headers
+        ) as session:
             return await _download(session, located.url, bytes_max)
+    except _LeadsInwards:
+        return _FOREIGN
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
         return Fetched("later", error=type(error).__name__)
 
@@ -121,13 +157,17 @@ def _refused(status: int) -> Fetched:
     return Fetched("failed" if status in _GONE else "later", error=f"http_{status}")
 
 
-def _is_trusted(url: str, base_url: str) -> bool:
-    """Whether an address is WhatsApp's: over TLS at one of its hosts, or beside its API."""
+def _is_beside(url: str, base_url: str) -> bool:
+    """Whether an address is at the server of the API."""
     found, base = urlsplit(url), urlsplit(base_url)
-    if (found.scheme, found.netloc) == (base.scheme, base.netloc):
-        return True
+    return (found.scheme, found.netloc) == (base.scheme, base.netloc)
+
+
+def _is_at(url: str, hosts: Sequence[str]) -> bool:
+    """Whether an address is WhatsApp's: over TLS at one of its hosts."""
+    found = urlsplit(url)
     host = f".{found.hostname or ''}"
-    return found.scheme == "https" and found.port in (None, 443) and host.endswith(_HOSTS)
+    return found.scheme == "https" and found.port in (None, 443) and host.endswith(tuple(hosts))
 
 
 def later_or_failed(outcome: SendOutcome) -> SendOutcome:
