@@ -1,5 +1,6 @@
 """A wrong setting stops every command with a sentence, before anything is started."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_serve_refuses(tmp_path: Path) -> None:
     def refused(wrong: tuple[dict[str, str], str]) -> None:
         given, sentence = wrong
         said = Command(tmp_path / "data", **given).refusal("serve")
-        assert said.startswith(sentence)
+        assert json.loads(said)["message"].startswith(sentence)
         assert said.count("\n") == 1
 
     with ThreadPoolExecutor(2) as threads:

@@ -105,7 +105,7 @@ async def test_what_is_older_than_the_retention_goes(
     await age(rows, old, DAYS + 1)
     await age(rows, young, DAYS - 1)
     await count(app)
-    assert (await held(inbox, "messages"))["storedRows"] == 3
+    assert (await held(inbox, "messages"))["storedRows"] == 3 + 1 + 2
     await sweep(app.services, "message_retention")
     await inbox.api.get(f"{TALKS}/{old}", status=404)
     await inbox.api.get(f"{ATTACHMENTS}/{file}", status=404)
@@ -119,7 +119,7 @@ async def test_what_is_older_than_the_retention_goes(
         == 0
     )
     stored = await held(inbox, "messages")
-    assert (stored["storedRows"], stored["storedBytes"] > 0) == (1, True)
+    assert (stored["storedRows"], stored["storedBytes"] > 0) == (1 + 1, True)
     assert (await held(inbox, "attachments"))["storedBytes"] == 0
     # The customer writes again: a new conversation begins.
     assert await inbox.hear(1) != old
@@ -150,6 +150,15 @@ async def test_nothing_goes_that_was_not_counted(
     await age(rows, talk, DAYS + 1)
     await sweep(app.services, "message_retention")
     assert len((await inbox.api.get(f"{TALKS}/{talk}/messages", status=200)).data) == 1
+    empty = (await inbox.api.post(TALKS, {"phone_number": "+2348030000002"}, status=201)).data["id"]
+    await count(app)
+    await inbox.api.post(f"{TALKS}/{empty}/notes", {"text": "Not counted yet"}, status=201)
+    await age(rows, empty, DAYS + 1)
+    await sweep(app.services, "message_retention")
+    await inbox.api.get(f"{TALKS}/{empty}", status=200)
+    await count(app)
+    await sweep(app.services, "message_retention")
+    await inbox.api.get(f"{TALKS}/{empty}", status=404)
 
 
 async def test_an_upload_that_is_never_sent_vanishes(app: App, inbox: Inbox) -> None:

@@ -65,7 +65,27 @@ async def test_messages_are_counted_once_and_limited(limited_app: App) -> None:
     assert len((await inbox.api.get(path, status=200)).data) == LIMIT
     await other.api.post(INBOUND, body, status=201)
     stored = limited_app.services.storage.stored["messages"]
-    assert (stored.rows, stored.bytes > LIMIT * 300) == (LIMIT, True)
+    assert (stored.rows, stored.bytes > (LIMIT + 1) * 300) == (LIMIT + 1, True)
+
+
+async def test_notes_and_conversations_are_counted_and_limited(limited_app: App) -> None:
+    """Nobody needs a message to write: beyond the quota, what is there is still found."""
+    make = Make(limited_app, limited_app.services)
+    inbox = await Inbox.open(limited_app.services, await make.business())
+    body = {"phone_number": PHONE}
+    talk = (await inbox.api.post(TALKS, body, status=201)).data["id"]
+    notes = f"{TALKS}/{talk}/notes"
+    for number in range(LIMIT - 1):
+        await count(limited_app)
+        await inbox.api.post(notes, {"text": f"Note {number}"}, status=201)
+    await count(limited_app)
+    refused = await inbox.api.post(notes, {"text": "One too many"}, status=409)
+    assert refused.error == "limit_reached"
+    assert "TILLHOUSE_MESSAGE_LIMIT " in refused.json["message"]
+    await inbox.api.post(TALKS, {"phone_number": "+2348030000099"}, status=409)
+    assert (await inbox.api.post(TALKS, body)).data["id"] == talk
+    assert len((await inbox.api.get(TALKS, status=200)).data) == 1
+    assert len((await inbox.api.get(notes, status=200)).data) == LIMIT - 1
 
 
 @pytest.mark.parametrize(("jobs", "size"), [(WAITING_MAX, 1), (1, WAITING_BYTES_MAX)])

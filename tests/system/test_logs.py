@@ -20,6 +20,7 @@ from tests.cli.command import COMMAND, environment
 from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.serving import Serving, until
+from tests.system.test_outages import silent
 from tests.webhooks.shop import until as looking
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.embedded import Embedded
@@ -99,23 +100,33 @@ async def test_the_demo_is_shown_to_a_terminal_or_when_asked(
     lines(text)
 
 
+@pytest.mark.parametrize("is_silent", [False, True])
 async def test_an_outage_is_told_once(
-    database: Embedded, start: Start, session: aiohttp.ClientSession
+    database: Embedded, start: Start, session: aiohttp.ClientSession, is_silent: bool
 ) -> None:
-    """Each process tells that the database is away, and that it is back; no more, no traceback."""
+    """Each process tells that the database is away, or silent, and back; no more, no traceback."""
     serving = await start(**settings_of(database))
     anybody = Client(session, serving.address)
     await until(lambda: "sender_started" in serving.log, "a process that sends")
-    os.kill(database.pid, signal.SIGQUIT)
-    began = time.monotonic()
 
-    async def is_over() -> bool:
-        assert (await anybody.get("/livez")).status == 200
-        await anybody.get("/readyz")
-        return time.monotonic() - began > OUTAGE_S
+    async def outage() -> None:
+        await until(lambda: serving.log.count("database_away") >= 2, "both miss it")
+        began = time.monotonic()
 
-    await looking(is_over)
-    await asyncio.to_thread(database.ensure_running)
+        async def is_over() -> bool:
+            assert (await anybody.get("/livez")).status == 200
+            await anybody.get("/readyz")
+            return time.monotonic() - began > OUTAGE_S
+
+        await looking(is_over)
+
+    if is_silent:
+        async with silent(database):
+            await outage()
+    else:
+        os.kill(database.pid, signal.SIGQUIT)
+        await outage()
+        await asyncio.to_thread(database.ensure_running)
     await until(lambda: serving.log.count("database_back") >= 2, "both are back")
     assert await serving.stop() == 0
     counts = Counter(line["event"] for line in lines(serving.log) if line["event"] != "request")

@@ -152,6 +152,7 @@ def test_the_changelog_keeps_its_form() -> None:
         for line in lines
         if line.startswith("### ") and line.removeprefix("### ") not in _KINDS
     ]
+    found += [f"{line}: twice" for line in lines if line.startswith("# ") and lines.count(line) > 1]
     tidy("CHANGELOG.md has the form of Keep a Changelog 1.1: ## [1.2.3] - 2026-01-31.", found)
 
 

@@ -29,6 +29,7 @@ from tillhouse.cli.output import (
 )
 from tillhouse.cli.processes import children_of_one, supervised_children
 from tillhouse.cli.schedule import Schedule
+from tillhouse.cli.sentences import told_in_the_log
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
@@ -71,6 +72,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     demo: demos.Demo | None
 
 
+@told_in_the_log()
 def serve(  # noqa: PLR0913 - one argument an option
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on (127.0.0.1).")] = None,

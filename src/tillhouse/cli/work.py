@@ -14,6 +14,7 @@ from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.processes import voice_child
 from tillhouse.cli.schedule import Schedule
+from tillhouse.cli.sentences import told_in_the_log
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.db.connecting import connect_alone
 from tillhouse.db.failures import AWAY
@@ -26,6 +27,7 @@ AGAIN_S = 1.0
 log = structlog.get_logger()
 
 
+@told_in_the_log()
 def work(*, data: Data = None) -> None:
     """Send webhooks, run jobs, make calls until told to stop, beside `tillhouse serve`."""
     settings = grounds.settings_with(data=data)

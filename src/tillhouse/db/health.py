@@ -30,6 +30,7 @@ class DatabaseHealth:
 
     def __init__(self) -> None:
         self._away_since_s: float | None = None
+        self._is_silent = False
         self._full_since_s: float | None = None
         self._full_at_s = 0.0
 
@@ -43,20 +44,33 @@ class DatabaseHealth:
         """Whether its disk was full, and nothing says that there is room again."""
         return self._full_since_s is not None
 
-    def note_away(self, error: BaseException) -> None:
+    def note_away(self, error: BaseException, detail: str | None = None) -> None:
         """Tell that the database is away, if it was there."""
         if self._away_since_s is None:
             self._away_since_s = time.monotonic()
-            log.warning("database_away", error=type(error).__name__, detail=str(error)[:200])
+            detail = str(error)[:200] if detail is None else detail
+            log.warning("database_away", error=type(error).__name__, detail=detail)
+
+    def note_silent(self, error: BaseException) -> None:
+        """Tell that the database confirms nothing, not even that a statement is given up."""
+        self._is_silent = True
+        self.note_away(error, "the server answers nothing")
 
     def note_connected(self, *, is_new: bool) -> None:
-        """Tell that it is back, if it was away."""
+        """Tell that it is back, if it was away; while it is silent, only a new one says so."""
+        if self._away_since_s is None:
+            return
+        is_settled = time.monotonic() - self._away_since_s > _SETTLED_S
+        if is_new or (is_settled and not self._is_silent):
+            self.note_answered()
+
+    def note_answered(self) -> None:
+        """Tell that it is back, if it was away: it has answered."""
         if self._away_since_s is None:
             return
         after_s = time.monotonic() - self._away_since_s
-        if is_new or after_s > _SETTLED_S:
-            self._away_since_s = None
-            log.warning("database_back", after_s=round(after_s, 1))
+        self._away_since_s, self._is_silent = None, False
+        log.warning("database_back", after_s=round(after_s, 1))
 
     def note_full(self, error: BaseException) -> None:
         """Tell that the disk of the database is full, if it was not."""

@@ -189,6 +189,8 @@ class Db:
         if self._connection is not None and self.write:
             await self._connection.execute("COMMIT")
             self._is_over = True
+            if DATABASE_HEALTH.is_away:
+                DATABASE_HEALTH.note_answered()
             if DATABASE_HEALTH.is_full:
                 DATABASE_HEALTH.note_written()
         if self._is_over:
@@ -207,7 +209,9 @@ class Db:
             # A connection that died has left the pool by itself, and refuses every word.
             try:
                 await connection.execute("ROLLBACK", timeout=RELEASED_WITHIN_S)
-            except FAILURES:
+            except FAILURES as error:
+                if isinstance(error, TimeoutError):
+                    DATABASE_HEALTH.note_silent(error)
                 with contextlib.suppress(*FAILURES):
                     connection.terminate()
         await self.release()
@@ -283,6 +287,9 @@ class Pool:
             # One that is idle is there at once, and a timer costs more than taking it.
             found = await inner.acquire(timeout=None if is_idle else ACQUIRE_TIMEOUT_S)
         except TimeoutError as error:
+            # Not all of them are open: it was a new one that was waited for.
+            if inner.get_size() < inner.get_max_size():
+                DATABASE_HEALTH.note_silent(error)
             raise Unavailable(retry_after_s=1) from error
         except CANNOT_CONNECT as error:
             self._away_until = time.monotonic() + AWAY_S
@@ -298,8 +305,10 @@ class Pool:
         """Take a connection back."""
         inner = self._inner(write=write, fails_fast=fails_fast)
         # One whose statement was given up is closed when the server doesn't confirm that.
-        with contextlib.suppress(TimeoutError):
+        try:
             await inner.release(connection, timeout=RELEASED_WITHIN_S)
+        except TimeoutError as error:
+            DATABASE_HEALTH.note_silent(error)
 
     def _inner(self, *, write: bool, fails_fast: bool) -> asyncpg.Pool:
         if fails_fast:

@@ -1576,7 +1576,9 @@ CREATE TABLE message_storage (
     book_id uuid NOT NULL,
     messages bigint NOT NULL,
     bytes bigint NOT NULL,
-    counted_to uuid NOT NULL,
+    counted_to uuid,
+    notes_counted_to uuid,
+    conversations_counted_to uuid,
     CONSTRAINT message_storage_pkey PRIMARY KEY (book_id),
     CONSTRAINT message_storage_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );

@@ -11,6 +11,7 @@ from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
+from tillhouse.messaging.storage.quota import MESSAGES
 from tillhouse.messaging.store import conversations as store
 from tillhouse.messaging.store import messages, numbers, searching, tallies
 from tillhouse.messaging.types import (
@@ -32,6 +33,8 @@ async def begin(call: Call, new: NewConversation) -> Conversation:
     key = BookKey(call.book.id, new_id())
     phone = new.phone_number.e164(country)
     conversation_id = await store.upsert_conversation(call.db, key, phone, call.now)
+    if conversation_id == key.id:
+        call.services.storage.check(MESSAGES.name, call.book.id)
     return await show(call, conversation_id)
 
 

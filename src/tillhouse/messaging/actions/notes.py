@@ -10,6 +10,7 @@ from tillhouse.access.callers import UserCaller
 from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
+from tillhouse.messaging.storage.quota import MESSAGES
 from tillhouse.messaging.store import notes as store
 from tillhouse.messaging.types import Assignee, NewNote, Note
 
@@ -26,6 +27,7 @@ async def list_page(call: Call, conversation_id: ConversationId, wanted: Paged) 
 
 async def create(call: Call, conversation_id: ConversationId, new: NewNote) -> Note:
     """Keep a note."""
+    call.services.storage.check(MESSAGES.name, call.book.id)
     author_id = call.caller.user_id if isinstance(call.caller, UserCaller) else None
     key = BookKey(call.book.id, new_id())
     text = str(new.text)

@@ -1,4 +1,4 @@
-"""The quota of messages, and how much of what came may wait."""
+"""The quota of messages, with notes and conversations, and how much of what came may wait."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -32,8 +32,8 @@ MESSAGES = StoredKind(
     measure=show_messages_stored,
     list_books=list_messages_stored,
     message=(
-        "This environment holds as many messages as {setting} lets it: ask whoever runs this "
-        "server to raise the limit. Messages that are there can still be read."
+        "This environment holds as many messages, notes and conversations as {setting} lets it: "
+        "ask whoever runs this server to raise the limit. What is there can still be read."
     ),
 )
 
