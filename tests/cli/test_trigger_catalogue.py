@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from uuid import UUID
 
 import aiohttp
 import pytest
@@ -10,18 +11,34 @@ import stripe
 
 from tests.cli.command import Command
 from tests.cli.test_trigger import ENDPOINTS, login
+from tests.make import Make
 from tests.system.serving import Serving, until
 from tests.webhooks.receiver import Received, Receiver
 from tests.webhooks.tls import Authority
+from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT
 from tillhouse.cli.trigger_operations import operation_of
+from tillhouse.cli.triggering import Desk
+from tillhouse.kit.ids import BusinessId, new_id
+from tillhouse.webhooks.store.stream import list_events_after
 
 CATALOGUE = [event.name for event in PRODUCT.declared.events]
 
 
-def test_every_event_has_an_operation() -> None:
-    """Nothing is announced that can't happen."""
-    assert [name for name in CATALOGUE if operation_of(name) is None] == []
+async def test_every_event_happens_by_its_operation(services: Services, make: Make) -> None:
+    """Once its operation is done, without a worker that does the rest."""
+    desk = Desk(services, BusinessId(UUID((await make.business()).id)))
+    async with services.pool.reading() as db:
+        book_id = (await desk.call(db)).book.id
+    silent: list[str] = []
+    for name in CATALOGUE:
+        began, operation = new_id(), operation_of(name)
+        assert operation is not None, name
+        await operation(desk)
+        async with services.pool.reading() as db:
+            if not await list_events_after(db, book_id, began, [name], [], 10):
+                silent.append(name)
+    assert silent == []
 
 
 @pytest.mark.proof

@@ -66,9 +66,9 @@ class Shop:
 
 
 @asynccontextmanager
-async def serving(data: Path) -> AsyncIterator[Serving]:
-    """A process on this data folder."""
-    started = await Serving.up(DATA=str(data), LOG_LEVEL="warning")
+async def serving(data: Path, *args: str) -> AsyncIterator[Serving]:
+    """A server on this data folder."""
+    started = await Serving.up(*args, DATA=str(data), LOG_LEVEL="warning")
     try:
         yield started
     finally:
@@ -128,7 +128,7 @@ async def test_an_installation_outlives_a_kill_and_goes_on_from_its_backup() -> 
             copy = Command(folder / "copy", BACKUP_PASSPHRASE="five words drawn at random")
             restored = await asyncio.to_thread(copy.json, "restore", str(folder / "backup"))
             assert restored["broken"] == []
-            async with serving(folder / "copy") as third:
+            async with serving(folder / "copy", "--workers", "2") as third:
                 shop = Shop(shop.api.at(third.address), shop.product)
                 assert await shop.seen() == wanted
                 assert (await shop.sell("guest-0")).data["id"] in wanted["orders"]

@@ -96,7 +96,8 @@ async def _dispute_a_payment(desk: Desk) -> None:
     runner = JobRunner(services.pool, kinds(services), services.job_results)
     async with services.pool.reading() as db:
         book_id = (await desk.call(db)).book.id
-    await runner.run_now(PAYIN_DISPUTE, book_id, dispute.id)
+    # The job of its first change.
+    await runner.run_now(PAYIN_DISPUTE, book_id, dispute.id, key="1")
 
 
 async def _give_a_deposit_back(desk: Desk) -> None:

@@ -168,12 +168,12 @@ class JobRunner:
             self._ask_beside(job.kind, begun)
         return job is not None
 
-    async def run_now(self, name: str, book_id: UUID, subject_id: UUID) -> None:
+    async def run_now(self, name: str, book_id: UUID, subject_id: UUID, key: str = "") -> None:
         """Run the job of a subject, though it isn't due, unless somebody else has it."""
         job, begun = None, None
         try:
             async with self._pool.transaction() as db:
-                job = await store.lock_job(db, book_id, name, subject_id)
+                job = await store.lock_job(db, book_id, name, subject_id, key)
                 if job is not None:
                     begun = await self._begin(db, job, now())
         except Exception as error:

@@ -184,20 +184,21 @@ async def find_next_due(db: Db, kinds: Sequence[str]) -> datetime | None:
     )
 
 
-async def lock_job(db: Db, book_id: UUID, kind: str, subject_id: UUID) -> Job | None:
+async def lock_job(db: Db, book_id: UUID, kind: str, subject_id: UUID, key: str = "") -> Job | None:
     """The job of a subject, whenever it is due, locked; None when it is held, dead or gone."""
     row = await db.fetchrow(
         "SELECT"
         + _JOB
         + """
         FROM jobs d
-        WHERE d.book_id = $1 AND d.kind = $2 AND d.subject_id = $3 AND d.key = ''
+        WHERE d.book_id = $1 AND d.kind = $2 AND d.subject_id = $3 AND d.key = $4
             AND d.dead_at IS NULL AND NOT d.is_leased
         FOR UPDATE
         """,
         book_id,
         kind,
         subject_id,
+        key,
     )
     return Job(**row) if row else None
 
