@@ -94,9 +94,8 @@ _ADDED_UP = """
             WHERE kind = 'provider_clearing' AND NOT is_cost), 0) AS cloove_pay,
         coalesce((SELECT sum(amount) FROM side WHERE kind = 'other_tender' AND NOT is_cost), 0)
             AS other,
-        coalesce((SELECT sum(amount) FROM seen WHERE type = 'fee'), 0) AS "feesTotal",
-        coalesce((SELECT -sum(amount) FROM seen
-            WHERE type = 'reversal' AND source_type = 'dispute'), 0) AS "disputesTotal",
+        coalesce((SELECT sum(amount) FROM side WHERE kind = 'fees'), 0) AS "feesTotal",
+        coalesce((SELECT sum(amount) FROM side WHERE kind = 'disputes'), 0) AS "disputesTotal",
         coalesce((SELECT sum(amount) FROM seen WHERE type = 'expense'
             AND ($4::uuid IS NULL OR store_id = $4)), 0) AS "expensesTotal"
 """

@@ -258,6 +258,24 @@ async def _compare(
             assert await told(books, first, last, store) == wanted, (first, last, store)
     await _compare_orders(books, sql)
     await _compare_transactions(books, days)
+    for day in days:
+        await _compare_costs(books, day)
+
+
+async def _compare_costs(books: Books, day: date) -> None:
+    """Fees and disputes of a day are the sums of its transactions, as they are listed."""
+    named = await told(books, day, day)
+    rows = await books.all(
+        since=day.isoformat(), until=day.isoformat(), type="fee,reversal", status="successful"
+    )
+    sums = dict.fromkeys(("feesTotal", "disputesTotal"), Decimal(0))
+    for one in rows:
+        amount = Decimal(str(one["amount"])) * (1 if one["direction"] == "out" else -1)
+        if one["type"] == "fee":
+            sums["feesTotal"] += amount
+        elif one["disputeId"] is not None:
+            sums["disputesTotal"] += amount
+    assert sums == {name: named[name] for name in sums}, day
 
 
 async def _compare_transactions(books: Books, days: list[date]) -> None:

@@ -45,7 +45,12 @@ async def charge_by_provider(
             (posted,), (Movement("fee", "cloove_pay", fee_amount),)
         ))  # fmt: skip
         source = Source(type="dispute", id=new_id(), happened_at=at)
-        await post(db, ledger, source, Postings((), (Movement("reversal", "cloove_pay", -taken),)))
+        lost = Account("disputes")
+        ends = (lost, clearing) if taken > 0 else (clearing, lost)
+        posted = Transfer(*ends, abs(taken), "dispute" if taken > 0 else "dispute_returned")
+        await post(db, ledger, source, Postings(
+            (posted,), (Movement("reversal", "cloove_pay", -taken),)
+        ))  # fmt: skip
 
 
 KINDS: tuple[Simulated, ...] = (

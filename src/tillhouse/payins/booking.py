@@ -1,5 +1,6 @@
 """Money that arrives, in the ledger."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from uuid import UUID
 
@@ -8,13 +9,14 @@ from tillhouse.kit.ids import BookKey
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source, TransactionType
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.ledger.store.transactions import is_any_closed, update_reversed_of
+from tillhouse.ledger.store.transactions import is_any_of_a_past_day, update_reversed_of
 from tillhouse.payins import rules
 from tillhouse.payins.store.payins import update_postings
 from tillhouse.payins.types import Payin
 
 # The transactions that an arrival has of its own.
 _OF_ARRIVAL: tuple[TransactionType, ...] = ("credit", "fee")
+_OF_DEPOSIT: tuple[TransactionType, ...] = ("wallet_deposit",)
 
 
 async def book_received(db: Db, ledger: Ledger, payin: Payin) -> UUID | None:
@@ -34,8 +36,7 @@ async def book_returned(
     paid = rules.money(payin, ledger.currency)
     source = (rules.SOURCE, payin.id)
     is_whole = (amount, fee) == (payin.amount, payin.fee)
-    # A transaction in a closed period stands, and is taken back today.
-    is_whole = is_whole and not await is_any_closed(db, ledger, source, _OF_ARRIVAL)
+    is_whole = is_whole and not await _is_told(db, ledger, payin, _OF_ARRIVAL)
     back = rules.ReturnedAmount(amount, fee, is_whole=is_whole)
     available = back.net
     if not paid.is_unapplied:
@@ -58,10 +59,15 @@ async def deposit_to_wallet(db: Db, ledger: Ledger, payin: Payin) -> UUID:
 
 async def take_back_deposit(db: Db, ledger: Ledger, payin: Payin, amount: Decimal) -> None:
     """Post that so much of a top-up went back; recording that took it out of the wallet."""
-    is_whole = amount == payin.amount
+    is_whole = amount == payin.amount and not await _is_told(db, ledger, payin, _OF_DEPOSIT)
     await _post_next(db, ledger, payin, rules.deposit_reversed(amount, is_whole=is_whole))
     if is_whole:
-        await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), ("wallet_deposit",))
+        await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), _OF_DEPOSIT)
+
+
+async def _is_told(db: Db, ledger: Ledger, payin: Payin, types: Sequence[TransactionType]) -> bool:
+    """Whether a past day has told of a transaction: it stays as it is, and another undoes it."""
+    return await is_any_of_a_past_day(db, ledger, (rules.SOURCE, payin.id), types)
 
 
 async def claim_shortfall(db: Db, ledger: Ledger, payin: Payin, amount: Decimal) -> None:

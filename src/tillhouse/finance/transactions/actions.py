@@ -78,8 +78,8 @@ def _shown(call: Call, row: Record) -> Transaction:
         for name in (
             "id", "reference", "type", "status", "method", "currency", "customer",
             "customer_id", "customer_email", "customer_phone", "store_id", "order_id",
-            "order_short_code", "expense_id", "payment_link_id", "payment_link_reference",
-            "change_amount", "created_at", "updated_at",
+            "order_short_code", "expense_id", "dispute_id", "payment_link_id",
+            "payment_link_reference", "change_amount", "created_at", "updated_at",
         )
     }  # fmt: skip
     zone = row["time_zone"]

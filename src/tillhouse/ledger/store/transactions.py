@@ -38,16 +38,21 @@ async def update_reversed_of(
     )
 
 
-async def is_any_closed(
+async def is_any_of_a_past_day(
     db: Db, ledger: Ledger, source: tuple[str, UUID], types: Sequence[TransactionType]
 ) -> bool:
-    """Whether the books are closed over a transaction of some types that a source has."""
+    """Whether a transaction of some types that a source has is of a day of the business before."""
     return await db.fetchval(
         """
-        SELECT coalesce(bool_or(is_closed(book_id, happened_at)), false) FROM transactions
-        WHERE book_id = $1 AND source_type = $2 AND source_id = $3 AND type = ANY($4)
+        SELECT coalesce(bool_or(t.happened_at < date_trunc('day', $2, u.time_zone)
+            OR is_closed(t.book_id, t.happened_at)), false)
+        FROM transactions t
+        JOIN books b ON b.id = t.book_id
+        JOIN businesses u ON u.id = b.business_id
+        WHERE t.book_id = $1 AND t.source_type = $3 AND t.source_id = $4 AND t.type = ANY($5)
         """,
         ledger.book_id,
+        ledger.now,
         *source,
         list(types),
     )

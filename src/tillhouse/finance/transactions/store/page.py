@@ -24,6 +24,7 @@ _COLUMNS: LiteralString = """
         c.name AS customer, c.email AS customer_email, c.phone_number AS customer_phone,
         t.happened_at, t.store_id, o.id AS order_id, o.short_code AS order_short_code,
         CASE WHEN t.source_type = 'expense' THEN t.source_id END AS expense_id,
+        CASE WHEN t.source_type = 'dispute' THEN t.source_id END AS dispute_id,
         iso(t.created_at) AS created_at, iso(t.updated_at) AS updated_at,
         u.time_zone, coalesce(g.change_amount, 0) AS change_amount,
         l.id AS payment_link_id, l.reference AS payment_link_reference,
