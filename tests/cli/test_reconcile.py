@@ -38,6 +38,7 @@ _WAITING = """
     FROM books b, (SELECT now() - interval '2 hours' AS at) t
     WHERE b.business_id = $1::text::uuid AND b.environment = 'test'
 """
+_FREE = "UPDATE sandbox_payments SET fee = 0 WHERE id = $1"
 
 
 async def test_money_that_was_never_told_of_is_found_planned_and_recorded(
@@ -70,6 +71,26 @@ async def test_money_that_was_never_told_of_is_found_planned_and_recorded(
     again = command.json(*args, "--repair")
     assert (again["differences"], again["repaired"], again["payments"]) == ([], [], 1)
     assert command.json("verify")["broken"] == []
+
+
+async def test_what_is_yet_to_be_booked_is_told_on_its_day(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """A payment that its order hasn't taken: it is at the provider, and the ledger lacks it."""
+    payment = new_id()
+    await fetch(embedded, _PAID, business, payment)
+    await fetch(embedded, _WAITING, business, payment)
+    await fetch(embedded, _FREE, payment)
+    try:
+        shown = command.run("reconcile", "--business", business, code=1).stdout
+        [of] = command.json("reconcile", "--business", business, code=1)["days"]
+    finally:
+        await fetch(embedded, "DELETE FROM payins WHERE id = $1", payment)
+        await fetch(embedded, "DELETE FROM sandbox_payments WHERE id = $1", payment)
+    assert "every day agrees, but for what is yet to be booked." in shown
+    assert "payments +500 (+500 yet to be booked)" in shown
+    day = of["days"][-1]
+    assert (day["difference"], day["toBook"]["payments"]) == (500, 500)
 
 
 async def test_what_names_nothing_is_refused(command: Command, business: str) -> None:

@@ -164,6 +164,8 @@ def _heading(of: ProviderDays) -> str:
     told = f"{of.provider} of {of.business_id} ({of.environment}), {of.currency}"
     if of.first_difference is None:
         return f"{told}: every day agrees."
+    if all(_yet_to_book(one) == _differing(one) for one in of.days):
+        return f"{told}: every day agrees, but for what is yet to be booked."
     return f"{told}: the first day that differs is {of.first_difference}."
 
 
@@ -185,9 +187,21 @@ def _days(of: ProviderDays) -> RenderableType:
 
 
 def _parts_that_differ(one: MoneyDay) -> str:
+    """Each part, with what of it is recorded here and booked once it has ended."""
+    later = _yet_to_book(one)
+    words = {name: f" ({later[name]:+,f} yet to be booked)" for name in later}
+    return ", ".join(
+        f"{name} {by:+,f}{words.get(name, '')}" for name, by in _differing(one).items()
+    )
+
+
+def _differing(one: MoneyDay) -> dict[str, Decimal]:
     there, here = msgspec.structs.asdict(one.at_provider), msgspec.structs.asdict(one.booked)
-    differ = [(name, there[name] - here[name]) for name in there if there[name] != here[name]]
-    return ", ".join(f"{name} {by:+,f}" for name, by in differ)
+    return {name: there[name] - here[name] for name in there if there[name] != here[name]}
+
+
+def _yet_to_book(one: MoneyDay) -> dict[str, Decimal]:
+    return {name: by for name, by in msgspec.structs.asdict(one.to_book).items() if by}
 
 
 def _table(differences: list[Difference], *, with_plan: bool) -> RenderableType:

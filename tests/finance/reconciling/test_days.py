@@ -1,12 +1,16 @@
 """A provider's money by days: each beside what is booked, and the first that differs named."""
 
+from collections import defaultdict
 from datetime import UTC, date, timedelta
 from decimal import Decimal
+
+import msgspec
+import pytest
 
 from tests.finance.reconciling.drifting import Drifting
 from tests.orders.shop import Body
 from tillhouse.finance.reconciling.days import total
-from tillhouse.finance.reconciling.types import MoneyDay
+from tillhouse.finance.reconciling.types import MoneyDay, MovedMoney
 from tillhouse.kit.clock import now
 from tillhouse.payins.sandbox.simulating import Simulated
 from tillhouse.payins.sandbox.store import PAGE
@@ -71,7 +75,7 @@ async def test_what_is_booked_is_what_the_transfers_of_each_day_come_to(
     await disputed(drifting, "dispute_won")
     await disputed(drifting, "dispute_lost")
     days = await days_of(drifting)
-    assert {one.day: total(one.booked) for one in days} == await transferred(drifting)
+    assert [columns(one) for one in days] == [await transferred(drifting, one.day) for one in days]
     assert len(days) == 2
     assert [one.difference for one in days] == [0, 0]
     [balance] = (await drifting.look()).balances
@@ -85,14 +89,155 @@ async def test_a_dispute_is_of_the_day_on_which_it_was_opened(drifting: Drifting
     assert (day.booked.payments, day.booked.disputes) == (1000, -1000)
     assert day.at_provider == day.booked
     fees = day.booked.fees
-    await drifting.execute("UPDATE disputes SET taken_told = 400 WHERE book_id = $1")
+    await drifting.execute("UPDATE sandbox_disputes SET amount = 400 WHERE book_id = $1")
     [day] = await days_of(drifting)
-    assert (day.at_provider.disputes, day.booked.disputes, day.difference) == (-1000, -400, -600)
-    await drifting.execute("UPDATE disputes SET taken_told = 1000 WHERE book_id = $1")
+    assert (day.at_provider.disputes, day.booked.disputes, day.difference) == (-400, -1000, 600)
+    await drifting.execute("UPDATE sandbox_disputes SET amount = 1000 WHERE book_id = $1")
     await drifting.till.paid(order, "dispute_won")
     [day] = await days_of(drifting)
     assert (day.booked.disputes, day.booked.fees) == (0, fees)
     assert day.at_provider == day.booked
+
+
+async def test_a_dispute_that_took_more_than_was_left_is_booked_as_far_as_that_went(
+    drifting: Drifting,
+) -> None:
+    """A part had gone back by a refund: the provider took it twice, and the day says so."""
+    order = await refunded(drifting, "80.5", "30")
+    await drifting.till.paid(order, "dispute_lost")
+    [day] = await days_of(drifting)
+    assert (day.at_provider.disputes, day.booked.disputes) == (Decimal("-80.5"), Decimal("-50.5"))
+    assert (day.at_provider.refunds, day.booked.refunds, day.difference) == (-30, -30, -30)
+    assert columns(day) == await transferred(drifting, day.day)
+    [balance] = (await drifting.look()).balances
+    assert balance.booked == day.booked_balance
+
+
+async def test_a_payment_that_was_disputed_and_then_undone_left_once(drifting: Drifting) -> None:
+    """The books have it as gone back, and so has the day of the provider: nothing differs."""
+    order = await disputed(drifting, "dispute_lost")
+    await drifting.till.paid(order, "reversed")
+    [day] = await days_of(drifting)
+    assert (day.booked.refunds, day.booked.disputes) == (-1000, 0)
+    assert day.at_provider == day.booked
+    assert columns(day) == await transferred(drifting, day.day)
+
+
+async def test_what_a_dispute_took_beyond_a_payment_that_was_undone_is_told(
+    drifting: Drifting,
+) -> None:
+    """A part of it had gone back by a refund, so that the disputed amount wasn't there."""
+    order = await refunded(drifting, "80.5", "30")
+    await drifting.till.paid(order, "dispute_lost")
+    await drifting.till.paid(order, "reversed")
+    [day] = await days_of(drifting)
+    assert (day.at_provider.refunds, day.booked.refunds) == (Decimal("-80.5"), Decimal("-80.5"))
+    assert (day.at_provider.disputes, day.booked.disputes, day.difference) == (-30, 0, -30)
+    assert columns(day) == await transferred(drifting, day.day)
+
+
+async def test_a_dispute_of_a_payment_from_before_the_time_is_of_its_day(
+    drifting: Drifting,
+) -> None:
+    """Also once the payment was undone, and where the provider's list lacks the dispute."""
+    order = await disputed(drifting)
+    for query in _LONG_AGO:
+        await drifting.execute(query)
+    [day] = await days_of(drifting)
+    assert (day.at_provider.disputes, day.booked.disputes) == (-1000, -1000)
+    await drifting.till.paid(order, "reversed")
+    [day] = await days_of(drifting)
+    assert (day.at_provider.disputes, day.booked.disputes) == (0, 0)
+    await drifting.execute("DELETE FROM sandbox_disputes WHERE book_id = $1")
+    [day] = await days_of(drifting)
+    assert (day.at_provider.fees, day.booked.fees) == (0, -15)
+
+
+_LONG_AGO = (
+    "UPDATE payins SET paid_at = paid_at - interval '30 days' WHERE book_id = $1",
+    "UPDATE sandbox_payments SET paid_at = paid_at - interval '30 days' WHERE book_id = $1",
+)
+
+
+async def test_what_is_on_its_way_is_not_booked_yet(drifting: Drifting) -> None:
+    """A refund and a payout that the provider has begun: it tells of them, and says so here."""
+    await drifting.give_back("40.96")
+    await drifting.withdraw("50.96")
+    await drifting.work()
+    [day] = await days_of(drifting)
+    on_its_way = MovedMoney(refunds=Decimal("-40.96"), payouts=Decimal("-50.96"))
+    assert (day.at_provider.refunds, day.at_provider.payouts) == (
+        on_its_way.refunds, on_its_way.payouts,
+    )  # fmt: skip
+    assert (day.booked.refunds, day.booked.payouts, day.difference) == (0, 0, total(on_its_way))
+    assert day.to_book == on_its_way
+    assert columns(day) == await transferred(drifting, day.day)
+    for query in _ENDED:
+        await drifting.execute(query)
+    await drifting.repair()
+    [day] = await days_of(drifting)
+    assert (day.at_provider, day.to_book) == (day.booked, MovedMoney())
+    assert (day.booked.refunds, day.booked.payouts) == (on_its_way.refunds, on_its_way.payouts)
+
+
+_ENDED = (
+    "UPDATE sandbox_refunds SET state = 'successful' WHERE book_id = $1",
+    "UPDATE sandbox_payouts SET state = 'completed' WHERE book_id = $1",
+)
+
+
+async def test_a_payment_is_booked_when_its_order_takes_it(drifting: Drifting) -> None:
+    """Until then it is recorded, and the provider alone has it on its day; its fee is booked."""
+    order = await drifting.till.deposit(1000)
+    await drifting.till.arrive(order)
+    await drifting.till.record()
+    await drifting.execute("DELETE FROM jobs WHERE book_id = $1 AND kind LIKE 'payin:%'")
+    [day] = await days_of(drifting)
+    assert (day.at_provider.payments, day.booked.payments, day.to_book.payments) == (1000, 0, 1000)
+    assert columns(day) == await transferred(drifting, day.day)
+
+
+# The amount of a refund, of which 31.96 stays on its way, and what the provider does after it.
+_MIX: list[tuple[str | None, list[Simulated]]] = [
+    (None, ["reversed"]),
+    ("30", ["reversed"]),
+    (None, ["disputed"]),
+    ("30", ["disputed", "dispute_won"]),
+    ("31.96", ["dispute_lost"]),
+    ("30", ["dispute_lost", "reversed"]),
+]
+_BACKS = (None, "30", "31.96")
+_WHOLE = [(back, ends) for back in _BACKS for ends in [ends for _, ends in _MIX]]
+
+
+@pytest.mark.parametrize(
+    "mix", [_MIX, pytest.param(_WHOLE, marks=pytest.mark.proof)], ids=["some", "all"]
+)
+async def test_every_part_of_every_day_is_what_its_transfers_come_to(
+    drifting: Drifting, mix: list[tuple[str | None, list[Simulated]]]
+) -> None:
+    """After payments, refunds, reversals, disputes and payouts, some of them to no end yet."""
+    await drifting.execute(_ARRIVED, now() - 2 * DAY)
+    await drifting.give_back("41")
+    await drifting.work()
+    await drifting.execute("UPDATE sandbox_refunds SET state = 'failed' WHERE book_id = $1")
+    await drifting.give_back("43.99")
+    account = await drifting.account()
+    for amount in ("52.94", "53.96", "54.99"):
+        await drifting.withdraw(amount, account)
+    await drifting.work()
+    await drifting.execute("UPDATE sandbox_payouts SET state = $2 WHERE book_id = $1"
+                           " AND amount = 52.94", "reversed")  # fmt: skip
+    await drifting.repair(since=now() - 7 * DAY)
+    for back, ends in mix:
+        order = await (drifting.paid() if back is None else refunded(drifting, "1000", back))
+        for end in ends:
+            await drifting.till.paid(order, end)
+    first, today = await days_of(drifting)
+    assert columns(first) == await transferred(drifting, first.day)
+    assert columns(today) == await transferred(drifting, today.day)
+    [balance] = (await drifting.look()).balances
+    assert balance.booked == today.booked_balance
 
 
 async def test_every_page_of_a_list_is_of_the_days(drifting: Drifting) -> None:
@@ -114,15 +259,57 @@ async def disputed(drifting: Drifting, end: Simulated | None = None) -> Body:
     return order
 
 
-async def transferred(drifting: Drifting) -> dict[date, Decimal]:
-    """By day, the transfers of the account of providers."""
-    query = """
-        SELECT (t.happened_at AT TIME ZONE 'UTC')::date AS day,
-            sum(CASE WHEN t.debit_kind = 'provider_clearing' THEN t.amount
-                ELSE -t.amount END) AS amount
-        FROM ledger_transfers t
-        WHERE t.book_id = $1 AND 'provider_clearing' IN (t.debit_kind, t.credit_kind)
-        GROUP BY 1
-    """
-    rows = await drifting.sql.fetch(query, drifting.till.book)
-    return {row["day"]: row["amount"] for row in rows}
+async def refunded(drifting: Drifting, price: str, amount: str) -> Body:
+    """An order of which a part went back through the provider, beside one that stays paid."""
+    await drifting.paid()
+    order = await drifting.till.deposit(float(price))
+    await drifting.till.paid(order)
+    await drifting.till.give_back(order, amount=amount)
+    await drifting.work()
+    return await drifting.till.show(order)
+
+
+def columns(day: MoneyDay) -> dict[str, Decimal]:
+    """The parts that are booked on a day, where there are any."""
+    return {name: by for name, by in msgspec.structs.asdict(day.booked).items() if by}
+
+
+async def transferred(drifting: Drifting, day: date) -> dict[str, Decimal]:
+    """By part, the transfers of the account of providers that happened on a day."""
+    rows = await drifting.sql.fetch(_TRANSFERRED, drifting.till.book, day)
+    parts: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        parts[_PARTS[row["kind"]]] += row["amount"]
+    # The order has a refund that was undone as paid once more; of the day it is a refund no more.
+    for row in await drifting.sql.fetch(_UNDONE, drifting.till.book, day):
+        parts["payments"] -= row["amount"]
+        parts["refunds"] += row["amount"]
+    return {name: by for name, by in parts.items() if by}
+
+
+_TRANSFERRED = """
+    SELECT coalesce(r.kind, t.kind) AS kind,
+        sum(CASE WHEN t.debit_kind = 'provider_clearing' THEN t.amount ELSE -t.amount END) AS amount
+    FROM ledger_transfers t
+    LEFT JOIN ledger_transfers r ON r.book_id = t.book_id AND r.id = t.reverses_id
+    WHERE t.book_id = $1 AND 'provider_clearing' IN (t.debit_kind, t.credit_kind)
+        AND (t.happened_at AT TIME ZONE 'UTC')::date = $2
+    GROUP BY 1
+"""
+_UNDONE = """
+    SELECT f.amount - f.shortfall AS amount FROM refunds f
+    WHERE f.book_id = $1 AND f.status = 'reversed'
+        AND (f.ended_at AT TIME ZONE 'UTC')::date = $2
+"""
+_PARTS = {
+    "payment": "payments",
+    "unapplied_receipt": "payments",
+    "provider_fee": "fees",
+    "provider_fee_reversed": "fees",
+    "payout_fee": "fees",
+    "dispute_fee": "fees",
+    "refund": "refunds",
+    "dispute": "disputes",
+    "dispute_returned": "disputes",
+    "payout": "payouts",
+}

@@ -2,6 +2,10 @@
 
 A thing counts on one day for both sides, that of the provider's moment, so that a payment of
 midnight is no difference. A thing that was asked about by itself counts as it was answered then.
+
+Booked is what the ledger has at `provider_clearing`: of a dispute what was left of its payment, of
+a refund or a payout nothing before it has ended. A payment that went back before it was applied is
+none there, and counts here as one that came and went.
 """
 
 from collections import defaultdict
@@ -15,17 +19,26 @@ import msgspec
 from tillhouse.finance.reconciling.types import (
     MoneyDay,
     MovedMoney,
+    OwnDispute,
     OwnPayment,
+    OwnPayout,
     OwnRefund,
     ProviderDays,
     SeenMoney,
     Side,
 )
 from tillhouse.orders.returning.rules import refund_id_of
-from tillhouse.providers.payments.provider import PART, ListedRefund, SeenPayment
+from tillhouse.providers.payments.provider import (
+    PART,
+    ListedRefund,
+    SeenDispute,
+    SeenPayment,
+    SeenPayout,
+)
 
 _ZERO = Decimal(0)
 _ARRIVED = ("successful", "reversed")
+_CHARGED = ("completed", "reversed")
 
 
 class _Thing(msgspec.Struct, frozen=True):
@@ -35,6 +48,8 @@ class _Thing(msgspec.Struct, frozen=True):
     currency: str
     there: MovedMoney
     here: MovedMoney
+    # The part that is recorded here and booked later.
+    later: MovedMoney = MovedMoney()
 
 
 def list_days(side: Side, currency: str) -> list[ProviderDays]:
@@ -69,6 +84,7 @@ def _of_currency(side: Side, currency: str, things: Sequence[_Thing]) -> Provide
                 provider_balance=there_now,
                 booked_balance=here_now,
                 difference=total(there) - total(here),
+                to_book=_sum([one.later for one in those]),
             )
         )
     return ProviderDays(
@@ -109,14 +125,23 @@ def _payments(side: Side, currency: str) -> Iterator[_Thing]:
             fees=-sum((one.fee - one.returned_fee for one in told), _ZERO),
             refunds=-_gone_there(backs, name, told),
         )
-        yield _Thing(at, (told or own)[0].currency or currency, there, _booked(own))
+        name_of_currency = (told or own)[0].currency or currency
+        yield _Thing(at, name_of_currency, there, _booked(own), _to_apply(own))
 
 
 def _booked(own: Sequence[OwnPayment]) -> MovedMoney:
     return MovedMoney(
-        payments=sum((one.amount for one in own), _ZERO),
+        payments=sum((one.amount for one in own if one.is_applied), _ZERO),
         fees=-sum((one.fee - one.returned_fee for one in own), _ZERO),
-        refunds=-sum((one.returned_booked for one in own), _ZERO),
+        refunds=-sum((one.returned_applied for one in own), _ZERO),
+    )
+
+
+def _to_apply(own: Sequence[OwnPayment]) -> MovedMoney:
+    """The part that its target books, once it takes it or gives it back."""
+    return MovedMoney(
+        payments=sum((one.amount for one in own if not one.is_applied), _ZERO),
+        refunds=-sum((one.returned_amount - one.returned_applied for one in own), _ZERO),
     )
 
 
@@ -151,11 +176,35 @@ def _lines(seen: SeenMoney) -> list[tuple[ListedRefund, OwnRefund | None]]:
 
 def _gone_there(backs: _Backs, name: str, told: Sequence[SeenPayment]) -> Decimal:
     """The part of a transaction that went back, but for refunds of ours and disputes."""
-    if any(one.state == "reversed" for one in told):
-        whole = sum((one.amount for one in told), _ZERO)
-        return max(whole - backs.ours[name] - backs.held[name], backs.others[name])
+    if _is_undone(told):
+        return max(_whole(told) - backs.ours[name], backs.others[name])
     known = sum((one.returned or _ZERO for one in told), _ZERO)
     return max(known, backs.others[name])
+
+
+def _gone_as_disputed(seen: SeenMoney, backs: _Backs, name: str) -> Decimal:
+    """The part that went back with a transaction, so that its disputes took none of it.
+
+    A provider that undoes a payment takes it once. The books have it as gone back, and what they
+    had of its disputes gives way to that.
+    """
+    if told := seen.payments.get(name):
+        if not _is_undone(told):
+            return _ZERO
+        left = _whole(told) - backs.ours[name] - backs.others[name]
+        return min(backs.held[name], max(left, _ZERO))
+    # It is from before the time, and is not told of any more.
+    own = seen.own_payments.get(name, ())
+    gone = sum((one.returned_amount for one in own if one.status == "reversed"), _ZERO)
+    return min(backs.held[name], gone)
+
+
+def _is_undone(told: Sequence[SeenPayment]) -> bool:
+    return any(one.state == "reversed" for one in told)
+
+
+def _whole(told: Sequence[SeenPayment]) -> Decimal:
+    return sum((one.amount for one in told if one.state in _ARRIVED), _ZERO)
 
 
 def _refunds(seen: SeenMoney, currency: str) -> Iterator[_Thing]:
@@ -167,8 +216,15 @@ def _refunds(seen: SeenMoney, currency: str) -> Iterator[_Thing]:
         if at is None:
             continue
         there = line.amount if line is not None and line.state != "failed" else _ZERO
-        here = one.amount if one.status in ("successful", "pending") else _ZERO
-        yield _Thing(at, currency, MovedMoney(refunds=-there), MovedMoney(refunds=-here))
+        here = one.amount - one.taken_before if one.status == "successful" else _ZERO
+        is_on_its_way = line is not None and line.state == one.status == "pending"
+        yield _Thing(
+            at,
+            currency,
+            MovedMoney(refunds=-there),
+            MovedMoney(refunds=-here),
+            MovedMoney(refunds=-one.amount if is_on_its_way else _ZERO),
+        )
 
 
 def _payouts(seen: SeenMoney, currency: str) -> Iterator[_Thing]:
@@ -177,25 +233,53 @@ def _payouts(seen: SeenMoney, currency: str) -> Iterator[_Thing]:
         at = (line.at if line is not None else None) or (own.sent_at if own is not None else None)
         if name in seen.foreign or at is None:
             continue
-        there = here = MovedMoney()
-        if line is not None and line.state in ("processing", "completed"):
-            amount = line.amount if line.amount is not None else own.amount if own else _ZERO
-            there = MovedMoney(
-                payouts=-amount, fees=-(line.fee if line.state == "completed" else _ZERO)
-            )
-        if own is not None and own.status in ("processing", "completed"):
+        there = here = later = MovedMoney()
+        if line is not None:
+            there = _paid_out_there(line, own)
+        if own is not None:
             here = MovedMoney(
-                payouts=-own.amount, fees=-(own.fee if own.status == "completed" else _ZERO)
+                payouts=-own.amount if own.status == "completed" else _ZERO, fees=-own.fee
             )
-        yield _Thing(at, currency, there, here)
+            if line is not None and line.state == own.status == "processing":
+                later = MovedMoney(payouts=-own.amount)
+        yield _Thing(at, currency, there, here, later)
+
+
+def _paid_out_there(line: SeenPayout, own: OwnPayout | None) -> MovedMoney:
+    """A provider keeps the fee of a payout that came back."""
+    amount = line.amount if line.amount is not None else own.amount if own else _ZERO
+    is_gone, is_charged = line.state in ("processing", "completed"), line.state in _CHARGED
+    return MovedMoney(
+        payouts=-amount if is_gone else _ZERO, fees=-line.fee if is_charged else _ZERO
+    )
 
 
 def _disputes(seen: SeenMoney) -> Iterator[_Thing]:
     """Disputes of payments that are recorded here."""
-    for name, line in seen.disputes.items():
-        own = seen.own_disputes.get(name)
-        if line.opened_at is None or not seen.own_payments.get(line.transaction_id or ""):
+    backs, gone = _backs(seen), dict[str, Decimal]()
+    for name in dict.fromkeys([*seen.disputes, *seen.own_disputes]):
+        line, own = seen.disputes.get(name), seen.own_disputes.get(name)
+        at = (line.opened_at if line is not None else None) or (own.opened_at if own else None)
+        transaction = (line.transaction_id if line is not None else None) or (
+            own.transaction if own is not None else ""
+        )
+        if at is None or not seen.own_payments.get(transaction):
             continue
-        there = MovedMoney(disputes=-line.taken, fees=-line.fee)
-        here = MovedMoney() if own is None else MovedMoney(disputes=-own.taken_told, fees=-own.fee)
-        yield _Thing(line.opened_at, line.currency, there, here)
+        if transaction not in gone:
+            gone[transaction] = _gone_as_disputed(seen, backs, transaction)
+        of_it = min(gone[transaction], _ZERO if line is None else line.taken)
+        gone[transaction] -= of_it
+        yield _dispute(at, line, own, of_it)
+
+
+def _dispute(
+    at: datetime, line: SeenDispute | None, own: OwnDispute | None, gone: Decimal
+) -> _Thing:
+    """A dispute by both sides, of which so much went back with its payment."""
+    there = here = MovedMoney()
+    if line is not None:
+        there = MovedMoney(disputes=gone - line.taken, fees=-line.fee)
+    if own is not None:
+        here = MovedMoney(disputes=-own.taken_amount, fees=-own.fee)
+    currency = line.currency if line is not None else own.currency if own is not None else ""
+    return _Thing(at, currency, there, here)

@@ -4,10 +4,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
 from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
 from tillhouse.finance.reconciling import rules, store
 from tillhouse.finance.reconciling.statements import difference, read_pages
-from tillhouse.finance.reconciling.types import FoundDifference, RecordFix, Side
+from tillhouse.finance.reconciling.types import FoundDifference, OwnPayment, RecordFix, Side
 from tillhouse.providers.payments.provider import SeenDispute
+
+_PAGE = 500
 
 
 class DisputeCheck:
@@ -24,6 +27,29 @@ class DisputeCheck:
         async for page in read_pages(self._side, "disputes"):
             async for found in self._compare(page.disputes):
                 yield found
+        await self._read_own()
+
+    async def _read_own(self) -> None:
+        """Those that were opened in the time are of its days, whatever the list tells."""
+        seen, after = self._side.seen, ""
+        while True:
+            async with self._services.pool.reading() as db:
+                own = await store.list_disputes(db, self._side.period, after, _PAGE)
+                paid = {one.transaction for one in own} - seen.own_payments.keys()
+                await self._keep_payments(db, list(paid))
+            seen.own_disputes |= {one.provider_dispute_id: one for one in own}
+            if len(own) < _PAGE:
+                return
+            after = own[-1].provider_dispute_id
+
+    async def _keep_payments(self, db: Db, names: Sequence[str]) -> list[OwnPayment]:
+        """Read payments that are disputed, which may have come long before the time."""
+        payments = await store.list_of_transactions(db, self._side.period, names)
+        of: defaultdict[str, list[OwnPayment]] = defaultdict(list)
+        for one in payments:
+            of[one.transaction].append(one)
+        self._side.seen.own_payments |= of
+        return payments
 
     async def _compare(self, lines: Sequence[SeenDispute]) -> AsyncIterator[FoundDifference]:
         of: defaultdict[str, list[SeenDispute]] = defaultdict(list)
@@ -32,7 +58,7 @@ class DisputeCheck:
                 of[line.transaction_id].append(line)
         names = [one.provider_reference for one in lines]
         async with self._services.pool.reading() as db:
-            payments = await store.list_of_transactions(db, self._side.period, list(of))
+            payments = await self._keep_payments(db, list(of))
             known = {
                 one.provider_dispute_id: one
                 for one in await store.list_of_disputes(db, self._side.period, names)

@@ -21,7 +21,8 @@ from tillhouse.ledger.rules import NO_OWNER
 
 _PAYMENT: LiteralString = """
     SELECT p.id, p.status, p.amount, p.fee, p.currency, p.returned_told AS returned, p.paid_at,
-        p.returned_amount AS returned_booked, p.returned_fee,
+        p.returned_amount, p.returned_applied, p.returned_fee,
+        p.applied_at IS NOT NULL AS is_applied,
         split_part(p.provider_transaction_id, '#', 1) AS transaction
     FROM payins p WHERE p.book_id = $1 AND p.provider = $2
 """
@@ -33,21 +34,28 @@ _PAYOUT: LiteralString = """
 
 
 _REFUND: LiteralString = """
-    SELECT f.id, f.status, f.amount, f.asked_at, f.provider_refund_id,
+    SELECT f.id, f.status, f.amount, f.taken_before, f.asked_at, f.provider_refund_id,
         split_part(p.provider_transaction_id, '#', 1) AS transaction_id,
         v.reference AS payment_reference
     FROM (
-        SELECT r.book_id, r.id, r.status, r.amount, r.asked_at, r.provider_refund_id, r.provider,
-            r.payin_id
+        SELECT r.book_id, r.id, r.status, r.amount, r.taken_before, r.asked_at,
+            r.provider_refund_id, r.provider, r.payin_id
         FROM refunds r WHERE r.book_id = $1 AND r.hold_id IS NOT NULL
         UNION ALL
-        SELECT s.book_id, s.id, s.status, s.amount, s.asked_at, s.provider_refund_id, s.provider,
-            s.payin_id
+        SELECT s.book_id, s.id, s.status, s.amount, s.taken_before, s.asked_at,
+            s.provider_refund_id, s.provider, s.payin_id
         FROM folio_returns s WHERE s.book_id = $1
     ) f
     JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
     LEFT JOIN virtual_accounts v ON v.book_id = p.book_id AND v.id = p.virtual_account_id
     WHERE f.book_id = $1 AND f.provider = $2
+"""
+
+_DISPUTE: LiteralString = """
+    SELECT d.provider_dispute_id, d.status, d.currency, d.taken_told, d.taken_amount, d.fee,
+        d.opened_at, split_part(p.provider_transaction_id, '#', 1) AS transaction
+    FROM disputes d JOIN payins p ON p.book_id = d.book_id AND p.id = d.payin_id
+    WHERE d.book_id = $1 AND d.provider = $2
 """
 
 
@@ -208,13 +216,27 @@ async def list_of_disputes(
 ) -> list[OwnDispute]:
     """The disputes that the provider calls so."""
     rows = await db.fetch(
-        """
-        SELECT d.provider_dispute_id, d.status, d.taken_told, d.fee FROM disputes d
-        WHERE d.book_id = $1 AND d.provider = $2 AND d.provider_dispute_id = ANY($3)
-        """,
+        _DISPUTE + " AND d.provider_dispute_id = ANY($3)",
         period.book_id,
         period.provider,
         names,
+    )
+    return [OwnDispute(**row) for row in rows]
+
+
+async def list_disputes(db: Db, period: ProviderPeriod, after: str, limit: int) -> list[OwnDispute]:
+    """A page of the disputes that were opened in a period, by the provider's names."""
+    rows = await db.fetch(
+        _DISPUTE
+        + """ AND d.opened_at >= $3 AND d.opened_at < $4 AND d.provider_dispute_id > $5
+        ORDER BY d.provider_dispute_id LIMIT $6
+        """,
+        period.book_id,
+        period.provider,
+        period.since,
+        period.until,
+        after,
+        limit,
     )
     return [OwnDispute(**row) for row in rows]
 

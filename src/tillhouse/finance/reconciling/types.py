@@ -127,9 +127,13 @@ class OwnPayment(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     fee: Decimal
     currency: str
-    # The part that the provider took back by itself, as it told, and as it is booked.
+    # Whether its target took it, which books it; one for no target is booked at once.
+    is_applied: bool
+    # The part that the provider took back by itself: as it told, as far as refunds of ours leave
+    # it, and as it is booked.
     returned: Decimal
-    returned_booked: Decimal
+    returned_amount: Decimal
+    returned_applied: Decimal
     returned_fee: Decimal
     paid_at: datetime
 
@@ -154,6 +158,8 @@ class OwnRefund(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     status: PaymentState
     amount: Decimal
+    # The part that the provider had taken back by itself before, and that is booked as that.
+    taken_before: Decimal
     asked_at: datetime | None
     provider_refund_id: str | None
     # Of the payment that it gives back.
@@ -165,9 +171,15 @@ class OwnDispute(msgspec.Struct, frozen=True, kw_only=True):
     """A dispute as it is recorded here."""
 
     provider_dispute_id: str
+    # The provider's name of the payment.
+    transaction: str
     status: DisputeState
+    currency: str
+    # The part that is taken: as the provider told, and as far as the payment went, which is booked.
     taken_told: Decimal
+    taken_amount: Decimal
     fee: Decimal
+    opened_at: datetime
 
 
 class OwnBalances(msgspec.Struct, frozen=True):
@@ -213,6 +225,9 @@ class MoneyDay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     booked_balance: Decimal
     # The part of this day that the provider tells and that isn't booked.
     difference: Decimal
+    # The part that is recorded here and booked later: of refunds and payouts that are on their
+    # way, and of payments that wait to be applied.
+    to_book: MovedMoney
 
 
 class ProviderDays(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
