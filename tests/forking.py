@@ -10,22 +10,34 @@ whose files take minutes, each test goes where there is room.
 """
 
 import contextlib
+import gc
 import multiprocessing
+import os
 import resource
 import signal
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.threadexception import collect_thread_exception
+from _pytest.unraisableexception import collect_unraisable
 
 _SMALL = "tests/contract/"
 # The sources are parsed once for all of its files, which takes 280 MB and some seconds.
 _TOGETHER = "tests/tidy/"
 _MIB = 1024
+# A process that has told its last is gone in so many seconds, or something that it left holds it.
+_GONE_S = 60
+# A dead one is looked for so often: a child of its test may keep its connection open.
+_LOOK_S = 1
+# Told to end by these, all ends as by Ctrl-C.
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -81,12 +93,24 @@ def peak_mib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _MIB
 
 
-class _Process(NamedTuple):
+def _end_once(*_: object) -> NoReturn:
+    """End as by Ctrl-C; who says it again says nothing new."""
+    for number in _ENDS:
+        signal.signal(number, lambda *_: None)
+    raise KeyboardInterrupt
+
+
+@dataclass
+class _Process:
     """A process that runs tests, as the one that forked it sees it."""
 
     process: Any
     # The places of the tests that it has; it is at the first of them.
-    has: deque[int]
+    has: deque[int] = field(default_factory=deque[int])
+    # The place of the last one that it told of.
+    last: int | None = None
+    # When it has to be gone, once it has told its last.
+    gone_at: float | None = None
 
 
 class Processes:
@@ -103,20 +127,33 @@ class Processes:
 
     def run(self, count: int) -> None:
         """Run all tests in so many processes; each is told of, or the run is at fault."""
-        for _ in range(count):
-            self._start()
+        for number in _ENDS:
+            signal.signal(number, _end_once)
         try:
-            while self._processes:
-                for connection in wait(list(self._processes)):
+            for _ in range(count):
+                self._start()
+            while self._processes and not self._is_over():
+                for connection in wait(list(self._processes), _LOOK_S):
                     self._hear(connection)
+                self._look()
+        except KeyboardInterrupt:
+            # Ctrl-C is told to them, too; other signals only to this process.
+            for one in self._processes.values():
+                one.process.join(_LOOK_S)
+                if one.process.is_alive():
+                    one.process.terminate()
+            raise
         finally:
             # They end after the test that they are at.
-            for connection, (process, _) in self._processes.items():
+            for connection, one in self._processes.items():
                 connection.close()
-                process.join()
+                one.process.join()
         untold = len(self._session.items) - self._told
-        if untold and not (self._session.shouldfail or self._session.shouldstop):
+        if untold and not self._is_over():
             raise RuntimeError(f"Of {untold} tests nothing was told.")
+
+    def _is_over(self) -> bool:
+        return bool(self._session.shouldfail or self._session.shouldstop)
 
     def _start(self) -> None:
         here, there = _FORK.Pipe()
@@ -124,7 +161,7 @@ class Processes:
         process = _FORK.Process(target=self._become, args=(there, [*self._processes, here]))
         process.start()
         there.close()
-        self._processes[here] = _Process(process, deque())
+        self._processes[here] = _Process(process)
 
     def _become(self, connection: Connection, others: Iterable[Connection]) -> None:
         for other in others:
@@ -133,14 +170,16 @@ class Processes:
 
     def _hear(self, connection: Connection) -> None:
         """Take what one tells, be it only that it has ended."""
-        with contextlib.suppress(EOFError, ConnectionError):
+        # One that ends while it tells something leaves half of it: an OSError.
+        with contextlib.suppress(EOFError, OSError):
             self._take(connection, connection.recv())
             return
         self._end(connection)
 
     def _take(self, connection: Connection, told: Any) -> None:
         """Reports of a test, its memory at its end, or that it has room."""
-        has = self._processes[connection].has
+        one = self._processes[connection]
+        has = one.has
         match told:
             case list():
                 hook, config = self._session.config.hook, self._session.config
@@ -152,10 +191,11 @@ class Processes:
                 )
                 # At the end it has none, and tells of what all of them had set up.
                 if has:
-                    has.popleft()
+                    one.last = has.popleft()
                     self._told += 1
             case int():
                 self.peaks_mib.append(told)
+                one.gone_at = time.monotonic() + _GONE_S
             case None:
                 unit = self._next(has)
                 has.extend(unit)
@@ -163,8 +203,7 @@ class Processes:
 
     def _next(self, has: Sequence[int]) -> Sequence[int]:
         """More for a process that has these: while it is at one, only tests of the same file."""
-        is_over = self._session.shouldfail or self._session.shouldstop
-        if is_over or not self._units:
+        if self._is_over() or not self._units:
             return ()
         items, following = self._session.items, self._units[0]
         if has and items[has[-1]].path != items[following[0]].path:
@@ -178,29 +217,46 @@ class Processes:
             hook.pytest_runtest_logreport(report=report)
         hook.pytest_runtest_logfinish(nodeid=first.nodeid, location=first.location)
 
+    def _look(self) -> None:
+        """End those that are dead, though a child of theirs keeps the connection, or never end."""
+        for connection, one in list(self._processes.items()):
+            if one.gone_at and time.monotonic() > one.gone_at:
+                one.process.kill()
+                one.gone_at = None
+                one.process.join()
+            if not one.process.is_alive() and not connection.poll():
+                self._end(connection)
+
     def _end(self, connection: Connection) -> None:
-        """One has ended: of itself, or it was killed in a test, and another goes on."""
-        process, has = self._processes.pop(connection)
+        """One has ended: of itself, or it was killed in a test or after it, and another goes on."""
+        one = self._processes.pop(connection)
         connection.close()
-        process.join()
-        if not has:
-            if process.exitcode:
-                raise RuntimeError(f"A process has ended with {process.exitcode} between tests.")
-            return
-        item = self._session.items[has.popleft()]
-        self._told += 1
-        said = f"The process of this test has ended with {process.exitcode}."
+        one.process.join()
+        code = one.process.exitcode
+        if one.has:
+            self._fail(
+                one.has.popleft(), "call", f"The process of this test has ended with {code}."
+            )
+            self._told += 1
+        elif code or one.gone_at is None:
+            if one.last is None:
+                raise RuntimeError(f"A process has ended with {code} before its tests.")
+            said = f"The process of this test has ended with {code} after it, or went on for ever."
+            self._fail(one.last, "teardown", said)
+        if one.has:
+            self._units.appendleft(list(one.has))
+        if self._units:
+            self._start()
+
+    def _fail(self, place: int, when: Any, said: str) -> None:
+        item = self._session.items[place]
         self._report(
             [
                 pytest.TestReport(
-                    item.nodeid, item.location, {}, outcome="failed", longrepr=said, when="call"
+                    item.nodeid, item.location, {}, outcome="failed", longrepr=said, when=when
                 )
             ]
         )
-        if has:
-            self._units.appendleft(list(has))
-        if self._units:
-            self._start()
 
 
 class Worker:
@@ -209,11 +265,18 @@ class Worker:
     def __init__(self, session: pytest.Session, connection: Connection) -> None:
         self._session = session
         self._connection = connection
+        self._pid = os.getpid()
+        # Of the subtests of the test that runs.
+        self._reports: list[pytest.TestReport] = []
 
     def run(self) -> None:
         """Run what is handed out, until there is no more or nobody to tell."""
         config = self._session.config
         config.pluginmanager.register(self)
+        # Reports are told by the process that has the run.
+        for name in ("terminalreporter", "results of tests"):
+            if config.pluginmanager.has_plugin(name):
+                config.pluginmanager.unregister(name=name)
         # Output is kept in files, and a fork shares their position with the others.
         capture = config.pluginmanager.get_plugin("capturemanager")
         if capture:
@@ -223,7 +286,8 @@ class Worker:
         try:
             self._run_all()
         except (EOFError, ConnectionError, KeyboardInterrupt):
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in (signal.SIGINT, *_ENDS):
+                signal.signal(number, signal.SIG_IGN)
             self._tear_down()
 
     def _run_all(self) -> None:
@@ -236,7 +300,7 @@ class Worker:
                 # The session's own fixtures stay until its end, whatever comes next.
                 following: Any = items[has[0]] if has else self._session
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        call = pytest.CallInfo.from_call(self._tear_down, "teardown")
+        call = pytest.CallInfo.from_call(self._finish, "teardown")
         if call.excinfo:
             report = self._session.config.hook.pytest_runtest_makereport(item=item, call=call)
             self._tell([report])
@@ -248,6 +312,15 @@ class Worker:
 
     def _tear_down(self) -> None:
         self._session._setupstate.teardown_exact(None)
+
+    def _finish(self) -> None:
+        """End what the tests shared; then no thread and no garbage has an error left to tell."""
+        try:
+            self._tear_down()
+        finally:
+            gc.collect()
+            collect_unraisable(self._session.config)
+            collect_thread_exception(self._session.config)
 
     def _tell(self, reports: Iterable[pytest.TestReport]) -> None:
         config = self._session.config
@@ -261,5 +334,15 @@ class Worker:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """Run a test and tell how it went; true, since no other plugin needs to."""
-        self._tell(runtestprotocol(item, log=False, nextitem=nextitem))
+        self._reports = []
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        if os.getpid() != self._pid:
+            # A fork that a test has let run on: the test is told of by the process that forked it.
+            os._exit(1)
+        self._tell([*self._reports, *reports])
         return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what is told while a test runs: its subtests."""
+        self._reports.append(report)

@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class _Results:
     def __init__(self, config: pytest.Config, path: Path) -> None:
         self._config = config
-        self._file: TextIO = path.open("w")
+        self._file: TextIO = path.open("w", buffering=1)
         self._seconds: dict[str, float] = {}
         self._outcomes: dict[str, str] = {}
 
@@ -36,6 +36,8 @@ class _Results:
 
         The end of what a process has set up is told with its last test, after that has ended.
         """
+        if isinstance(report, pytest.SubtestReport) and not report.failed:
+            return
         name = report.nodeid
         seconds = self._seconds[name] = self._seconds.get(name, 0.0) + report.duration
         decided = self._outcomes.get(name)
@@ -44,12 +46,14 @@ class _Results:
             return
         self._outcomes[name] = report.outcome
         said = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
-        self._write(name=name, outcome=report.outcome, seconds=seconds, said=said)
+        is_end = report.when == "teardown"
+        self._write(name=name, outcome=report.outcome, seconds=seconds, said=said, is_end=is_end)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that can't be collected is a failure of its own."""
         if report.failed:
-            self._write(name=report.nodeid, outcome="failed", seconds=0.0, said=report.longreprtext)
+            said = report.longreprtext
+            self._write(name=report.nodeid, outcome="failed", seconds=0.0, said=said, is_end=False)
 
     def pytest_sessionfinish(self) -> None:
         """All is said."""

@@ -4,6 +4,7 @@ With CI set, a test that failed runs again alone when all others are done, up to
 passes then is unsteady, which is told and is a fault to mend; one that doesn't is red.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +28,7 @@ TRIES_AGAIN = 2
 # Of a change that breaks more than these, none runs again.
 AGAIN_AT_MOST = 25
 # Exit codes of pytest.
-PASSED, FAILED, NOTHING_RUN = 0, 1, 5
+PASSED, FAILED, INTERRUPTED = 0, 1, 2
 
 
 class Result(NamedTuple):
@@ -36,6 +38,8 @@ class Result(NamedTuple):
     outcome: str
     seconds: float
     said: str
+    # Whether it is about the end of what the test used, be it of others, too.
+    is_end: bool
 
     @property
     def part(self) -> str:
@@ -66,18 +70,25 @@ def main(tier: str, *args: str) -> int:
     """Run a tier; the exit code."""
     # Ctrl-C is for pytest, whose processes end the servers that they have started.
     signal.signal(signal.SIGINT, lambda *_: None)
-    parts = [arg for arg in args if (TESTS / arg).is_dir()] if tier == "proof" else []
-    others = [arg for arg in args if arg not in parts]
-    where = [str(TESTS / part) for part in parts]
-    run = run_tests(*TIERS[tier], *others, *where, above=_memory() if tier == "test" else None)
+    given = [_path(*pair) for pair in pairwise(("", *args))]
+    run = run_tests(*TIERS[tier], *given, above=_memory() if tier == "test" else None)
     if tier == "proof":
         tell_table(run.results)
     sys.stdout.write(f"The largest worker took {run.peak_mib} MiB.\n")
     if run.code != FAILED or not os.environ.get("CI"):
         return run.code
-    if not 0 < len(run.failed) <= AGAIN_AT_MOST:
+    if len(run.failed) > AGAIN_AT_MOST:
+        sys.stdout.write(f"More than {AGAIN_AT_MOST} failed: none runs again.\n")
+        return run.code
+    if not run.failed:
         return run.code
     return run_again(run.failed)
+
+
+def _path(before: str, arg: str) -> str:
+    """The folder that a part is; what follows `-k` or `-m` is a word of the test."""
+    is_part = before not in {"-k", "-m"} and (TESTS / arg).is_dir()
+    return str(TESTS / arg) if is_part else arg
 
 
 def run_tests(*args: str, above: Path | None = None) -> Run:
@@ -87,16 +98,31 @@ def run_tests(*args: str, above: Path | None = None) -> Run:
         Path(folder).chmod(0o711)
         file = Path(folder) / "results"
         plugins = ("-p", "tests.forking", "-p", "tests.results", f"--results={file}")
-        code = subprocess.run(
-            [sys.executable, "-m", "pytest", *plugins, *args],
-            cwd=TESTS.parent,
-            env=os.environ | {"TMPDIR": folder},
-            check=False,
-        ).returncode
+        with (
+            subprocess.Popen(
+                [sys.executable, "-m", "pytest", *plugins, *args],
+                cwd=TESTS.parent,
+                env=os.environ | {"TMPDIR": folder},
+            ) as process,
+            _passing_on(process),
+        ):
+            code = process.wait()
         lines = file.read_text().splitlines() if file.exists() else []
     found = [json.loads(line) for line in lines]
     peaks = next((line["peaks_mib"] for line in found if "peaks_mib" in line), [0])
     return Run(code, [Result(**line) for line in found if "name" in line], max(peaks, default=0))
+
+
+@contextlib.contextmanager
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Let a process end when this one is told to: it ends what it started, this one the rest."""
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(end, lambda *_: process.send_signal(signal.SIGTERM)) for end in ends]
+    try:
+        yield
+    finally:
+        for end, handler in zip(ends, before, strict=True):
+            signal.signal(end, handler)
 
 
 def _memory() -> Path | None:
@@ -111,17 +137,21 @@ def _memory() -> Path | None:
 def run_again(failed: Iterable[Result]) -> int:
     """Run each failed test alone, and tell which are unsteady and which are red.
 
-    A run that tells of neither, such as one that was interrupted, ends all with its code.
+    One that doesn't pass again, because it is skipped or isn't found by its name, is red as well.
     """
     unsteady: list[Result] = []
     red: list[Result] = []
     for first in failed:
         said = first
+        if first.is_end:
+            # The end may be of something that tests before it used: alone, it proves nothing.
+            red.append(first)
+            continue
         for _ in range(TRIES_AGAIN):
             run = run_tests("-p", "no:cacheprovider", "-q", first.name)
-            if run.code not in (PASSED, FAILED):
+            if run.code == INTERRUPTED:
                 return run.code
-            if run.code == PASSED:
+            if [one.outcome for one in run.results] == ["passed"]:
                 unsteady.append(first)
                 break
             said = (run.failed or [first])[0]

@@ -135,7 +135,11 @@ def _serve(asking: socket.socket) -> None:
             return
         data = bytearray()
         while len(data) < int.from_bytes(head):
-            data += asking.recv(int.from_bytes(head) - len(data))
+            more = asking.recv(int.from_bytes(head) - len(data))
+            if not more:
+                # Killed while it asked.
+                return
+            data += more
         if os.fork() == 0:
             asking.close()
             _keep(json.loads(data), descriptors)

@@ -13,6 +13,7 @@ _UNHURRIED = {
     "tests/access/test_fair_gate.py": "a rest is bounded from below",
     "tests/access/test_rate.py": "what may pass is worked out of the time that it took",
     "tests/accounts/test_login.py": "the quickest of two kinds of request are compared",
+    "tests/forking.py": "a process that never ends is killed",
     "tests/http/test_odd_numbers.py": "a body is compared with another of the same size",
     "tests/jobs/test_worker.py": "a rest is bounded from below",
     "tests/system/test_backup.py": "moments to kill a process at",

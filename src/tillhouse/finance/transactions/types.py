@@ -85,8 +85,8 @@ class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     expense_id: UUID | None
     """The expense that it is; null when it is something else."""
     dispute_id: UUID | None
-    """The dispute whose money or fee it is, of which `disputesTotal` of the summary is the sum; null
-    of a `reversal` by which a provider takes back what was given back already."""
+    """The dispute whose money or fee it is; null of a `reversal` by which a provider takes back
+    what was given back already."""
     payment_link_id: UUID | None
     """The payment link that it came through; null without one."""
     payment_link_reference: str | None
