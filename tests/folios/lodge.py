@@ -19,6 +19,7 @@ from tillhouse.checkout.applying import kind as link_kind
 from tillhouse.finance.reconciling.actions import Reconciliation
 from tillhouse.finance.reconciling.types import ReconciledPart
 from tillhouse.folios import audits
+from tillhouse.folios.jobs import kinds as folio_jobs
 from tillhouse.folios.types import AuditRun
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
@@ -115,7 +116,7 @@ class Lodge(House):
         await self.business.anybody.get(path, status=200)
         await self.business.anybody.post(path + "/simulate", None, raw=form, status=303)
         services = self.services
-        jobs = [*payin_jobs(services), link_kind(services)]
+        jobs = [*payin_jobs(services), link_kind(services), *folio_jobs(services)]
         runner = JobRunner(services.pool, jobs, services.job_results)
         await runner.run_due(now() + timedelta(seconds=2))
         failed = "SELECT kind, reason FROM jobs WHERE book_id = $1 AND reason IS NOT NULL"

@@ -9,7 +9,7 @@ import pytest
 from tests.folios.lodge import Lodge
 from tests.make import Make
 from tests.money.crashing import DEAD, Crash, assert_cut, at_points
-from tests.money.world import World, standing
+from tests.money.world import World, standing_idle
 from tests.waiting import within
 from tillhouse.folios import jobs
 from tillhouse.jobs.runner import JobRunner
@@ -21,7 +21,7 @@ DUE = "SELECT EXISTS (SELECT FROM jobs WHERE due_at <= $1 AND kind = ANY ($2))"
 @pytest.fixture
 async def world(server_url: str) -> AsyncIterator[World]:
     """An application whose connections can be cut."""
-    async with standing(server_url) as opened:
+    async with standing_idle(server_url) as opened:
         yield opened
 
 

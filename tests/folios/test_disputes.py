@@ -32,6 +32,32 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
         FEE + taken, came
     )
     after = await lodge.folio(stay)
-    for name in ("payments", "amountOwed", "unspentAmount", "paymentsTotal"):
-        assert after[name] == before[name], name
+    # Money that an order has used stays its payment; what was unspent is nobody's to hand out.
+    gone = taken if is_deposit else 0
+    assert (after["payments"], after["amountOwed"]) == (before["payments"], before["amountOwed"])
+    assert after["disputedAmount"] == gone
+    for name in ("unspentAmount", "paymentsTotal"):
+        assert after[name] == before[name] - gone, name
     assert await lodge.differences() == []
+    assert await lodge.faults() == []
+
+
+async def test_a_disputed_deposit_is_not_handed_out_again(lodge: Lodge) -> None:
+    """Neither in cash nor by a cancellation; other money of the guest is none of it."""
+    stay = await lodge.book(deposit_amount=40)
+    link = await lodge.link(stay)
+    await lodge.pay_link(link)
+    await lodge.pay_link(link, "dispute_lost")
+    refused = await lodge.act(stay, "refunds", amount=40, method="cash")
+    assert (refused.status, refused.json["error"]) == (400, "request_failed")
+    # Other credit of the guest is no money of this stay.
+    other = await lodge.book(3, 4)
+    await lodge.pay(other, 100)
+    assert (await lodge.act(stay, "refunds", amount=40, method="cash")).status == 400
+    await lodge.pay(stay, 25)
+    assert (await lodge.folio(stay))["unspentAmount"] == 25
+    cancelled = await lodge.act(stay, "cancel", refund_deposit=True)
+    assert cancelled.json["meta"] == {"returningAmount": 0, "unspentAmount": 25}
+    assert (await lodge.act(stay, "refunds", amount=26, method="cash")).status == 400
+    assert (await lodge.act(stay, "refunds", amount=25, method="cash")).status == 201
+    assert await lodge.faults() == []

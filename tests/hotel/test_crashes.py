@@ -10,7 +10,7 @@ from tests.folios.lodge import Lodge
 from tests.hotel.house import HOTEL, STAYS, day
 from tests.make import Make
 from tests.money.crashing import Crash, assert_cut, at_points
-from tests.money.world import World, standing
+from tests.money.world import World, standing_idle
 
 # Fewer would not be what these steps need.
 STATEMENTS_MIN = 3
@@ -22,7 +22,7 @@ Ask = Callable[[], Awaitable[Response]]
 @pytest.fixture
 async def world(server_url: str) -> AsyncIterator[World]:
     """An application whose connections can be cut."""
-    async with standing(server_url) as opened:
+    async with standing_idle(server_url) as opened:
         yield opened
 
 

@@ -10,6 +10,7 @@ import asyncpg
 
 from tests.conftest import fresh_database, running, settings_with
 from tests.money.crashing import MortalProxy
+from tests.waiting import ended
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tillhouse.access.vault import new_master_key
@@ -43,6 +44,16 @@ async def standing(server_url: str) -> AsyncIterator[World]:
             yield World(app, proxy, sql, receiver)
             await sql.close()
         await receiver.stop()
+
+
+@asynccontextmanager
+async def standing_idle(server_url: str) -> AsyncIterator[World]:
+    """All of it, and nothing works in the background: each statement is one of a request."""
+    async with standing(server_url) as world:
+        stopping = world.app.stop_workers()
+        assert stopping is not None
+        await ended(stopping)
+        yield world
 
 
 def _settings(ca_file: Path) -> Settings:

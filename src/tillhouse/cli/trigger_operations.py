@@ -89,8 +89,8 @@ async def _pay_a_link(desk: Desk, case: str = "exact") -> None:
 async def _dispute_a_payment(desk: Desk) -> None:
     await _pay_a_link(desk, "disputed")
     dispute = (await desk.do("GET /v1/disputes"))[0]
+    from tillhouse.folios.jobs import kinds  # noqa: PLC0415
     from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE  # noqa: PLC0415
-    from tillhouse.payins.jobs import kinds  # noqa: PLC0415
 
     services = desk.services
     runner = JobRunner(services.pool, kinds(services), services.job_results)

@@ -991,6 +991,8 @@ CREATE TABLE disputes (
     changes integer NOT NULL DEFAULT 0,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    credit_hold_id uuid,
+    credit_holds integer NOT NULL DEFAULT 0,
     CONSTRAINT disputes_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT disputes_once UNIQUE (book_id, provider, provider_dispute_id),
     CONSTRAINT disputes_claimed_bounds CHECK (claimed >= 0::numeric),
@@ -998,7 +1000,8 @@ CREATE TABLE disputes (
     CONSTRAINT disputes_taken_bounds CHECK (taken_amount >= 0::numeric),
     CONSTRAINT disputes_told_bounds CHECK (taken_told >= 0::numeric),
     CONSTRAINT disputes_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
-    CONSTRAINT disputes_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id)
+    CONSTRAINT disputes_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id),
+    CONSTRAINT disputes_credit_hold_fkey FOREIGN KEY (book_id, credit_hold_id) REFERENCES ledger_holds(book_id, id)
 );
 CREATE INDEX disputes_by_order ON disputes USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE INDEX disputes_by_payment ON disputes USING btree (book_id, payin_id);

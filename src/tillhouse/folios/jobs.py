@@ -1,4 +1,4 @@
-"""The night audit as work in the background."""
+"""The night audit, disputes and refunds as work in the background."""
 
 from datetime import date, timedelta
 from functools import partial
@@ -7,7 +7,7 @@ from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.folios import audits
+from tillhouse.folios import audits, disputing
 from tillhouse.folios.returning.sending import kinds as refunds
 from tillhouse.folios.store import audits as store
 from tillhouse.jobs.kinds import INSTALLATION, Job, Kind, LocalKind
@@ -19,7 +19,8 @@ _HOTELS_AT_ONCE = 500
 
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
-    return (LocalKind(name=audits.JOB, run=partial(_audit, services)), *refunds(services))
+    audit = LocalKind(name=audits.JOB, run=partial(_audit, services))
+    return (audit, disputing.kind(services), *refunds(services))
 
 
 def chores(_services: Services) -> tuple[LocalKind, ...]:

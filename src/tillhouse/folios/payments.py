@@ -33,6 +33,9 @@ from tillhouse.orders.payments.actions import receive as pay_order
 from tillhouse.orders.payments.actions import take_back as take_back_from_order
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import Method
+from tillhouse.payins.disputes import credit
+from tillhouse.payins.disputes.store import lock_of_payments
+from tillhouse.payins.disputes.types import DisputedCredit
 
 _TAKEN_BACK = "The payment provider took the payment back."
 
@@ -135,6 +138,8 @@ async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
     Its orders owe again what this money had paid.
     """
     whose = await _payer(call, stay, tender)
+    # The dispute of money that went back is settled with it.
+    await _free_disputed(call, stay)
     state = await state_of(call, stay)
     left = (await _available(call, state.unspent)).get(whose, Decimal(0))
     # An order that was paid too much gives its excess first, which was among the unspent money: it
@@ -150,7 +155,31 @@ async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
     if amount > 0:
         back = msgspec.structs.replace(tender, amount=amount)
         await book(call, stay, whose, back, Way("reversal", _TAKEN_BACK))
+    await hold_disputed(call, stay)
     return amount
+
+
+async def hold_disputed(call: Call, stay: Stay) -> None:
+    """Hold of the unspent money of a locked stay what disputes took: nobody hands it out."""
+    disputes = await _free_disputed(call, stay)
+    if not disputes:
+        return
+    available = await available_of(call, stay)
+    ledger = Ledger(call.book.id, stay.currency, call.now)
+    for whose, own in disputes.items():
+        await credit.hold_anew(call.db, ledger, own, whose, available.get(whose, Decimal(0)))
+
+
+async def _free_disputed(call: Call, stay: Stay) -> dict[CustomerId, list[DisputedCredit]]:
+    """Let go of what disputes hold of a locked stay's money; those that may, by whose it is."""
+    payers = await store.list_payers(call.db, BookKey(call.book.id, stay.id))
+    found: dict[CustomerId, list[DisputedCredit]] = {}
+    if payers:
+        disputes = await lock_of_payments(call.db, call.book.id, list(payers))
+        await credit.free(call.db, Ledger(call.book.id, stay.currency, call.now), disputes)
+        for one in disputes:
+            found.setdefault(payers[one.payin_id], []).append(one)
+    return found
 
 
 async def _payer(call: Call, stay: Stay, tender: Tender) -> CustomerId:

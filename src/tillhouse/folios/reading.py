@@ -56,6 +56,7 @@ def folio_of(found: FolioRows) -> Folio:
         payments_total=_sum(one.signed for one in found.moved if one.kind != "use"),
         amount_owed=rules.owed_by(orders),
         unspent_amount=_sum(max(one, _ZERO) for one in rules.funds(found.moved, orders).values()),
+        disputed_amount=_sum(one.amount for one in found.moved if one.kind == "disputed"),
         nights_to_come=len(to_come),
         nights_to_come_total=_sum(cost.total for cost in to_come.values()),
         deposit_amount=stay.deposit_amount,

@@ -204,11 +204,15 @@ class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     charges_total: Decimal
     """The sum of its orders, less what was given back; without cancelled ones."""
     payments_total: Decimal
-    """The sum of what came in for it, less what went back or is on its way back."""
+    """The sum of what came in for it, less what went back, is on its way back, or was taken by a
+    dispute before an order used it."""
     amount_owed: Decimal
     """The amount that its orders still owe now."""
     unspent_amount: Decimal
     """The money of the folio that no order has taken yet."""
+    disputed_amount: Decimal
+    """The money of the folio that a dispute has taken before an order did: it is not unspent, nor
+    handed out; won back, it is unspent again."""
     nights_to_come: int
     """How many of its nights are no orders yet."""
     nights_to_come_total: Decimal

@@ -8,7 +8,7 @@ from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.payins import asking, hooks
 from tillhouse.payins.connecting import noticing
-from tillhouse.payins.disputes import announcing, claims
+from tillhouse.payins.disputes import claims
 from tillhouse.payins.sandbox.simulating import LATER
 from tillhouse.payins.store.events import delete_old_events
 
@@ -22,7 +22,6 @@ def kinds(services: Services) -> tuple[Kind, ...]:
         hooks.kind(services),
         asking.kind(services),
         noticing.kind(services),
-        announcing.kind(services),
         LATER,
     )
 

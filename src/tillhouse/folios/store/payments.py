@@ -57,6 +57,31 @@ async def find_payer(db: Db, key: BookKey, receipt_id: UUID) -> CustomerId | Non
     )
 
 
+async def find_paid_stay(db: Db, dispute: BookKey) -> UUID | None:
+    """The stay whose payment is disputed; None where it was for no stay."""
+    return await db.fetchval(
+        """
+        SELECT f.reservation_id FROM disputes d
+        JOIN folio_payments f ON f.book_id = d.book_id AND f.receipt_id = d.payin_id
+            AND f.kind = 'payment'
+        WHERE d.book_id = $1 AND d.id = $2
+        """,
+        *dispute,
+    )
+
+
+async def list_payers(db: Db, key: BookKey) -> dict[UUID, CustomerId]:
+    """The payments by providers that came in for a stay, with the customer whose credit each is."""
+    rows = await db.fetch(
+        """
+        SELECT receipt_id, customer_id FROM folio_payments
+        WHERE book_id = $1 AND reservation_id = $2 AND receipt_id IS NOT NULL AND kind = 'payment'
+        """,
+        *key,
+    )
+    return {row["receipt_id"]: row["customer_id"] for row in rows}
+
+
 async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
     """Those of the ids that are payments of folios."""
     rows = await db.fetch(

@@ -58,6 +58,12 @@ _MOVED: LiteralString = """
     SELECT b.customer_id, 'returning', sum(b.amount) FROM folio_returns b
     WHERE b.book_id = $1 AND b.reservation_id = $2 AND b.status = 'pending'
     GROUP BY b.customer_id
+    UNION ALL
+    SELECT f.customer_id, 'disputed', sum(h.amount) FROM folio_payments f
+    JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
+    JOIN ledger_holds h ON h.book_id = d.book_id AND h.id = d.credit_hold_id
+    WHERE f.book_id = $1 AND f.reservation_id = $2 AND f.kind = 'payment'
+    GROUP BY f.customer_id
 """
 _RETURNS: LiteralString = """
     SELECT b.id, b.status, b.amount, b.provider, b.provider_refund_id, b.payment_id, b.reason,

@@ -15,7 +15,7 @@ from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders.actor import actor_of
-from tillhouse.orders.changing import rules
+from tillhouse.orders.changing import disputed, rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
 from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
@@ -97,7 +97,9 @@ async def write(
     written = _written(call, change)
     key, moved_money = BookKey(call.book.id, before.id), (written.payment, written.refund)
     await update_order(call.db, key, call.now, change.after, moved_money)
+    disputes = await disputed.free(call, before) if disputed.is_moved(*change.positions) else ()
     await _post(call, change)
+    await disputed.hold_anew(call, change.after, disputes)
     await _follow(call, before, change.after)
     await _announce(call, change, written, [*moved, *cause.repayment.moved])
     return written

@@ -1,7 +1,8 @@
 """Disputes of payments of orders: told of, and the order stays what it is.
 
 The money that a provider takes for a dispute is a loss of the business: the order was sold and
-paid, so its status, its amounts and its debt stay, and no refund of it is shown.
+paid, so its status, its amounts and its debt stay, and no refund of it is shown. The part that was
+paid too much is held: it was the customer's credit.
 """
 
 from functools import partial
@@ -13,6 +14,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders import announce
+from tillhouse.orders.changing import disputed
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.payins.disputes.actions import find_shown
 from tillhouse.payins.disputes.announcing import ORDER_DISPUTE
@@ -34,6 +36,7 @@ async def _tell(services: Services, db: Db, job: Job) -> bool:
         return False
     which = Book(job.book_id, book["environment"])
     call = system_call(services, db, book["business_id"], which)
+    await disputed.hold_anew(call, order, await disputed.free(call, order))
     subject = announce.AnnouncedOrder(order.id, order.store_id, order.customer_id)
     await emit_all(call, [announce.disputed(call, subject, order.status, dispute)])
     return False

@@ -49,6 +49,7 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)
     rules.check_tender(decided, facts)
+    rules.check_disputed(decided, facts, order)
     _check_restock(order, new)
     moved = await _restock(call, order, decided) if new.restock else []
     cause = Cause(

@@ -60,6 +60,8 @@ class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
     refunds: int
     # How many lines the refunds name together.
     refunded_lines: int
+    # The amount that disputes of its payments took.
+    disputed: Decimal = _ZERO
 
 
 class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,6 +155,16 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRef
     if method == "credit":
         _check_credit(order)
     return DecidedRefund(amount=amount, method=method, lines=lines)
+
+
+def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
+    """Refuse to hand out what a dispute has taken already: the payer would have it twice."""
+    left = max(order.amount_paid - order.change_amount - facts.disputed, _ZERO)
+    if facts.disputed and refund.amount > left:
+        raise Refused(
+            f"A dispute has taken {facts.disputed:f} of what was paid, so {left:f} at most can be "
+            "given back by another way: see GET /v1/disputes."
+        )
 
 
 def check_tender(refund: DecidedRefund, facts: RefundFacts) -> None:

@@ -71,7 +71,9 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
             (
                 SELECT coalesce(sum(jsonb_array_length(r.lines)), 0)::bigint FROM refunds r
                 WHERE r.book_id = $1 AND r.order_id = $2
-            ) AS refunded_lines
+            ) AS refunded_lines,
+            (SELECT coalesce(sum(d.taken_amount), 0) FROM disputes d
+                WHERE d.book_id = $1 AND d.order_id = $2) AS disputed
         """,
         book_id,
         order_id,
@@ -82,6 +84,7 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
         tenders=msgspec.json.decode(row["tenders"], type=dict[Method, Decimal]),
         refunds=row["refunds"],
         refunded_lines=row["refunded_lines"],
+        disputed=row["disputed"],
     )
 
 

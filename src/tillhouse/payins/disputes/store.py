@@ -15,7 +15,7 @@ from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.kit.page import Page
 from tillhouse.ledger.rules import NO_OWNER
 from tillhouse.payins.disputes.rules import DisputeFacts
-from tillhouse.payins.disputes.types import DisputeRow
+from tillhouse.payins.disputes.types import DisputedCredit, DisputeRow
 from tillhouse.providers.payments.provider import SeenDispute
 
 _ROW: LiteralString = """
@@ -173,6 +173,42 @@ async def update_changes(db: Db, key: BookKey) -> Record:
     )
     assert row is not None, "a dispute stays for ever"  # noqa: S101
     return row
+
+
+_OF_CREDIT: LiteralString = """
+    SELECT d.id, d.payin_id, d.taken_amount, d.credit_hold_id, d.credit_holds FROM disputes d
+    WHERE d.book_id = $1 AND (d.taken_amount > 0 OR d.credit_hold_id IS NOT NULL)
+"""
+_LOCKED: LiteralString = " ORDER BY d.id FOR NO KEY UPDATE OF d"
+
+
+async def lock_of_order(db: Db, book_id: BookId, order_id: OrderId) -> list[DisputedCredit]:
+    """The disputes of an order that have taken money or hold credit, until the transaction ends."""
+    rows = await db.fetch(_OF_CREDIT + " AND d.order_id = $2" + _LOCKED, book_id, order_id)
+    return [DisputedCredit(**row) for row in rows]
+
+
+async def lock_of_payments(
+    db: Db, book_id: BookId, payin_ids: Sequence[UUID]
+) -> list[DisputedCredit]:
+    """Those of some payments."""
+    rows = await db.fetch(
+        _OF_CREDIT + " AND d.payin_id = ANY($2)" + _LOCKED, book_id, list(payin_ids)
+    )
+    return [DisputedCredit(**row) for row in rows]
+
+
+async def update_credit_hold(db: Db, key: BookKey, hold_id: UUID | None) -> None:
+    """Say by which hold a dispute holds credit, if it does."""
+    await db.execute(
+        """
+        UPDATE disputes SET credit_hold_id = $3, credit_holds = credit_holds
+            + CASE WHEN $3::uuid IS NULL THEN 0 ELSE 1 END
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        hold_id,
+    )
 
 
 class DisputeQuery(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.ids import OrderId
+from tillhouse.kit.ids import HoldId, OrderId
 from tillhouse.kit.page import Paged
 from tillhouse.providers.payments.provider import DisputeState
 
@@ -57,6 +57,17 @@ class Dispute(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """When it was won or lost."""
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class DisputedCredit(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute that has taken money, or holds credit, locked."""
+
+    id: UUID
+    payin_id: UUID
+    taken_amount: Decimal
+    credit_hold_id: HoldId | None
+    # How often it has held some.
+    credit_holds: int
 
 
 class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
