@@ -61,6 +61,17 @@ async def lock(call: Call, reservation_id: UUID) -> Stay:
     return existing(await stays.lock_stay(call.db, BookKey(call.book.id, reservation_id)))
 
 
+async def lock_whole(call: Call, reservation_id: UUID) -> Stay:
+    """A stay with its orders as they are until this call commits; Missing if there is none.
+
+    A payment of one of its orders ends with a lock on the stay's link: who locks that, too, has
+    the orders first.
+    """
+    stay = await lock(call, reservation_id)
+    await _lock_orders(call, stay)
+    return stay
+
+
 async def state_of(call: Call, stay: Stay) -> FolioState:
     """The money of a locked stay."""
     return await _state(call, stay, await _lock_orders(call, stay))
