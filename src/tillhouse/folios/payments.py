@@ -22,6 +22,7 @@ from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField
+from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source
 from tillhouse.ledger.store.holds import lock_available
@@ -137,6 +138,8 @@ async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio
     reference = None if new.reference is None else str(new.reference)
     tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
     await book(call, stay, whose, tender, Way("refund", new.reason))
+    if stay.closed_on is not None:
+        call.remark(booked(stay.closed_on))
     return await show(call, reservation_id)
 
 
