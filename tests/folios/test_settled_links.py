@@ -182,6 +182,6 @@ async def _waits(lodge: Lodge, count: int) -> None:
     async def are_waiting() -> bool:
         # A transaction sees the activity as it was when it looked first.
         await lodge.sql.execute("SELECT pg_stat_clear_snapshot()")
-        return await lodge.sql.fetchval(query, count)
+        return bool(await lodge.sql.fetchval(query, count))
 
     await until(are_waiting)
