@@ -139,6 +139,21 @@ async def test_a_late_payment_settles_what_is_still_owed(till: Till, services: S
     assert await _faults(services, till.shop.book) == []
 
 
+async def test_a_payment_after_its_order_was_paid_otherwise(till: Till, services: Services) -> None:
+    """Late, as after every end of a link, and over; the customer keeps it as credit."""
+    customer = await till.shop.customer("Ada")
+    order = await till.sale(1000, customer_id=customer["id"])
+    link = await till.ask(order)
+    await till.payer.get(f"/pay/{link['reference']}")
+    await till.shop.api.patch(f"/v1/orders/{order['id']}", {"amount_paid": 1000}, status=200)
+    await till.simulate(link, "exact")
+    await till.work()
+    assert _counts(await till.link(link)) == ("PAID", 1000, 0, 1, ["late", "over"])
+    credit = await till.api.get(f"/v1/customers/{customer['id']}/credit", status=200)
+    assert credit.data["creditBalance"] == 1000
+    assert await _faults(services, till.shop.book) == []
+
+
 async def test_the_wallet_is_topped_up(till: Till, services: Services) -> None:
     """wallet.deposit and payment.received, once each; a part leaves the rest to be paid."""
     link = await till.ask_for_wallet(250, customer={"phone_number": "+2348030000001"})

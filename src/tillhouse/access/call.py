@@ -33,6 +33,13 @@ class AnonymousCall(msgspec.Struct, kw_only=True):
     now: datetime
     request_id: str
     ip: str
+    # Sentences for the caller beside the message of the route, in an answer of success.
+    remarks: list[str] = msgspec.field(default_factory=list[str])
+
+    def remark(self, sentence: str) -> None:
+        """Tell the caller something more, once."""
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
 
 
 class Call(AnonymousCall, kw_only=True):

@@ -1,5 +1,6 @@
 """Payment links: make, show, list and cancel."""
 
+from contextlib import suppress
 from decimal import Decimal
 from uuid import UUID
 
@@ -19,11 +20,11 @@ from tillhouse.checkout.types import (
 )
 from tillhouse.customers.actions import find_or_create, resolve, wanted_faults
 from tillhouse.customers.rules import word_query
-from tillhouse.kit.errors import FieldError, KeyReused, check, existing
+from tillhouse.folios import payments as folios
+from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id, public_reference
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders.recording.store.stays import lock_stay
 from tillhouse.payins.connections import check_collects
 from tillhouse.payins.types import Collects
 from tillhouse.stores.store import find_clock
@@ -168,8 +169,10 @@ async def _lock_target(call: Call, target_type: OwedType, target_id: UUID) -> Re
         case "debt":
             return await store.lock_debt(call.db, call.book.id, target_id)
         case "reservation":
-            # Its sums lie in other rows, which the statement that waits would read too early.
-            await lock_stay(call.db, call.book.id, target_id)
+            # Its sums lie in other rows, which the statement that waits would read too early, and
+            # which a payment at the desk changes: it comes before the link, or finds it.
+            with suppress(Missing):
+                await folios.lock_whole(call, target_id)
             return await store.find_stay(call.db, call.book.id, target_id)
 
 

@@ -2,7 +2,7 @@
 
 A hook, a question and the page all bring it: it is recorded once below, and its target's job
 applies it here in one transaction: the order, the stay or the wallet, the link's counters, the
-events. Locks are taken in one order: payments, order or stay, link.
+events. Locks are taken in one order: payments, order or stay with its orders, link.
 """
 
 from decimal import Decimal
@@ -92,7 +92,9 @@ async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
     stay = await _lock_stay(call, found)
     link = await store.lock_link(call.db, key, call.now)
     expected = _expected(link, owed)
-    conditions = conditions_of(link["status"], payin.amount, expected or Decimal(0))
+    conditions = conditions_of(
+        link["status"], link["payments_count"], payin.amount, expected or Decimal(0)
+    )
     if stay is not None:
         transaction_id = await folios.receive(call, stay, _tender(link, payin))
     elif owed is None:
@@ -117,10 +119,10 @@ async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
 
 
 async def _lock_stay(call: Call, link: Record) -> Stay | None:
-    """The stay that a link is for, until the end of the transaction."""
+    """The stay that a link is for, with its orders, until the end of the transaction."""
     if link["target_type"] != "reservation":
         return None
-    return await folios.lock(call, link["target_id"])
+    return await folios.lock_whole(call, link["target_id"])
 
 
 def _expected(link: Record, owed: Decimal | None) -> Decimal | None:

@@ -18,14 +18,19 @@ class LinkPayment(msgspec.Struct, frozen=True, kw_only=True):
     asked: Decimal | None = None
 
 
-def conditions_of(status: LinkStatus, amount: Decimal, owed: Decimal) -> list[LinkCondition]:
-    """Everything that is unusual about a payment of a link that asked for so much."""
+def conditions_of(
+    status: LinkStatus, payments: int, amount: Decimal, owed: Decimal
+) -> list[LinkCondition]:
+    """Everything that is unusual about a payment of a link that asked for so much.
+
+    A link that is paid without a payment of its own ended when its target was settled otherwise.
+    """
     found: list[LinkCondition] = []
     if amount < owed:
         found.append("partial")
     if amount > owed:
         found.append("over")
-    if status in ("EXPIRED", "CANCELLED"):
+    if status in ("EXPIRED", "CANCELLED") or (status == "PAID" and not payments):
         found.append("late")
     return found
 

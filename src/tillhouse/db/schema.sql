@@ -106,6 +106,14 @@ CREATE OR REPLACE FUNCTION public.asked_of_stay(book uuid, stay uuid)
  LANGUAGE sql
  STABLE
 AS $function$
+    SELECT asked_of_stay_before(book, stay, 0, 0, 0)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.asked_of_stay_before(book uuid, stay uuid, deposit numeric, came numeric, owed numeric)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+AS $function$
     WITH held AS (
         SELECT o.id, o.customer_id, CASE WHEN o.deleted_at IS NULL
                 AND o.status IN ('pending', 'completed') THEN o.remaining_amount ELSE 0 END AS owed,
@@ -121,7 +129,7 @@ AS $function$
         FROM orders o WHERE o.book_id = book AND o.hotel_reservation_id = stay
     ), paid AS (
         SELECT coalesce(sum(CASE WHEN p.kind = 'payment' THEN p.amount ELSE -p.amount END), 0)
-            AS amount
+            - came AS amount
         FROM (
             SELECT m.kind, m.amount FROM folio_payments m
             WHERE m.book_id = book AND m.reservation_id = stay
@@ -131,9 +139,10 @@ AS $function$
         ) p
     )
     SELECT greatest(0,
-        CASE WHEN r.status IN ('booked', 'checked_in') THEN r.deposit_amount - paid.amount END,
+        CASE WHEN r.status IN ('booked', 'checked_in')
+            THEN r.deposit_amount + deposit - paid.amount END,
         coalesce((SELECT sum(h.owed) FROM held h WHERE h.customer_id = g.customer_id), 0)
-            - paid.amount
+            + owed - paid.amount
             + coalesce((SELECT sum(greatest(least(h.used, h.needed), 0)) FROM held h), 0))
     FROM hotel_reservations r
     JOIN hotel_guests g ON g.book_id = r.book_id AND g.id = r.guest_id
@@ -228,6 +237,42 @@ BEGIN
     RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.close_link_of_settled_stay(book uuid, stay uuid, at timestamp with time zone, ended text, deposit numeric, came numeric, owed numeric)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    before numeric;
+BEGIN
+    PERFORM FROM payment_links l WHERE l.book_id = book AND l.target_id = stay
+        AND l.target_type = 'reservation' AND l.status = 'active' FOR NO KEY UPDATE;
+    IF NOT FOUND OR asked_of_stay(book, stay) > 0 THEN
+        RETURN;
+    END IF;
+    before := asked_of_stay_before(book, stay, deposit, came, owed);
+    UPDATE payment_links l SET status = ended, updated_at = at,
+        amount = CASE WHEN before > 0 THEN before ELSE l.amount END
+    WHERE l.book_id = book AND l.target_id = stay AND l.target_type = 'reservation'
+        AND l.status = 'active';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.close_links_of_charged_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    is_gone boolean := NEW.deleted_at IS NOT NULL
+        OR NEW.status NOT IN ('pending', 'completed')
+        OR NEW.customer_id IS DISTINCT FROM OLD.customer_id;
+    owed numeric := CASE WHEN OLD.deleted_at IS NULL AND OLD.status IN ('pending', 'completed')
+        THEN OLD.remaining_amount ELSE 0 END;
+BEGIN
+    PERFORM close_link_of_settled_stay(NEW.book_id, NEW.hotel_reservation_id, NEW.updated_at,
+        CASE WHEN is_gone THEN 'CANCELLED' ELSE 'PAID' END, 0, 0,
+        owed - CASE WHEN is_gone THEN 0 ELSE NEW.remaining_amount END);
+    RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.close_links_of_debt()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -237,6 +282,16 @@ BEGIN
         status = CASE WHEN NEW.status = 'paid' THEN 'PAID' ELSE 'CANCELLED' END
     WHERE book_id = NEW.book_id AND target_id = NEW.id AND target_type = 'debt'
         AND status = 'active';
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.close_links_of_kept_deposit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM close_link_of_settled_stay(NEW.book_id, NEW.reservation_id,
+        coalesce(NEW.ended_at, NEW.created_at), 'PAID', 0, NEW.amount, 0);
     RETURN NULL;
 END $function$;
 
@@ -251,6 +306,26 @@ BEGIN
             THEN 'PAID' ELSE 'CANCELLED' END
     WHERE book_id = NEW.book_id AND target_id = NEW.id AND target_type = 'sale'
         AND status = 'active';
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.close_links_of_paid_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM close_link_of_settled_stay(NEW.book_id, NEW.reservation_id, NEW.created_at, 'PAID',
+        0, NEW.amount, 0);
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.close_links_of_smaller_deposit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM close_link_of_settled_stay(NEW.book_id, NEW.id, NEW.updated_at, 'PAID',
+        OLD.deposit_amount - NEW.deposit_amount, 0, 0);
     RETURN NULL;
 END $function$;
 
@@ -1074,6 +1149,7 @@ CREATE TABLE folio_payments (
 CREATE INDEX folio_payments_by_transaction ON folio_payments USING btree (book_id, transaction_id);
 CREATE INDEX folio_payments_of_reservation ON folio_payments USING btree (book_id, reservation_id, id);
 CREATE UNIQUE INDEX folio_payments_receipt_key ON folio_payments USING btree (book_id, receipt_id) WHERE receipt_id IS NOT NULL AND kind = 'payment'::text;
+CREATE CONSTRAINT TRIGGER payment_links_close_with_paid_stays AFTER INSERT ON folio_payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'payment'::text) EXECUTE FUNCTION close_links_of_paid_stay();
 
 CREATE TABLE folio_returns (
     book_id uuid NOT NULL,
@@ -1114,6 +1190,7 @@ CREATE INDEX folio_returns_of_payin ON folio_returns USING btree (book_id, payin
 CREATE INDEX folio_returns_of_stay ON folio_returns USING btree (book_id, reservation_id, id);
 CREATE INDEX folio_returns_on_their_way ON folio_returns USING btree (book_id, id) WHERE status::text = 'pending'::text;
 CREATE UNIQUE INDEX folio_returns_provider_key ON folio_returns USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
+CREATE CONSTRAINT TRIGGER payment_links_close_with_kept_deposits AFTER UPDATE ON folio_returns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.status::text = 'pending'::text AND new.status::text <> 'pending'::text) EXECUTE FUNCTION close_links_of_kept_deposit();
 
 CREATE TABLE folio_uses (
     book_id uuid NOT NULL,
@@ -1236,6 +1313,7 @@ CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_
 CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) INCLUDE (id, status, is_room_chosen) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE TRIGGER new_stays_have_open_rooms BEFORE INSERT ON hotel_reservations FOR EACH ROW WHEN (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text])) EXECUTE FUNCTION check_room_of_stay();
+CREATE CONSTRAINT TRIGGER payment_links_close_with_deposits AFTER UPDATE ON hotel_reservations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.deposit_amount::numeric < old.deposit_amount::numeric) EXECUTE FUNCTION close_links_of_smaller_deposit();
 CREATE TRIGGER payment_links_close_with_stays AFTER UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status = ANY (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['cancelled'::text, 'no_show'::text, 'checked_out'::text]))) EXECUTE FUNCTION close_links_of_stay();
 CREATE TRIGGER stays_again_have_known_guests BEFORE UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text]))) EXECUTE FUNCTION check_guest_of_stay();
 CREATE TRIGGER stays_are_tallied AFTER INSERT ON hotel_reservations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
@@ -1988,6 +2066,7 @@ CREATE TRIGGER orders_stay_in_closed_periods BEFORE UPDATE OF status, total_amou
             WHEN (new.cancellation ->> 'previousStatus'::text) = 'scheduled'::text THEN '-2'::integer::numeric
             ELSE '-1'::integer::numeric
         END) EXECUTE FUNCTION refuse_closed_period();
+CREATE CONSTRAINT TRIGGER payment_links_close_with_charges AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.hotel_reservation_id IS NOT NULL AND (new.remaining_amount < old.remaining_amount OR new.total_amount::numeric < old.total_amount::numeric OR new.refunded_amount::numeric > old.refunded_amount::numeric OR new.status::text <> old.status::text OR (new.deleted_at IS NULL) <> (old.deleted_at IS NULL) OR new.customer_id IS DISTINCT FROM old.customer_id)) EXECUTE FUNCTION close_links_of_charged_stay();
 CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
 
 CREATE TABLE payins (

@@ -36,6 +36,8 @@ class Stay(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
     deposit_amount: Decimal
     time_zone: str
+    # The last day of the closed books, where money of the stay came in by then.
+    closed_on: date | None = None
 
 
 class OrderRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField
+from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source
 from tillhouse.ledger.store.holds import lock_available
@@ -62,6 +63,17 @@ class FolioState(msgspec.Struct, frozen=True, kw_only=True):
 async def lock(call: Call, reservation_id: UUID) -> Stay:
     """A stay as it is until this call commits; Missing if there is none."""
     return existing(await stays.lock_stay(call.db, BookKey(call.book.id, reservation_id)))
+
+
+async def lock_whole(call: Call, reservation_id: UUID) -> Stay:
+    """A stay with its orders as they are until this call commits; Missing if there is none.
+
+    A payment of one of its orders ends with a lock on the stay's link: who locks that, too, has
+    the orders first.
+    """
+    stay = await lock(call, reservation_id)
+    await _lock_orders(call, stay)
+    return stay
 
 
 async def state_of(call: Call, stay: Stay) -> FolioState:
@@ -129,6 +141,8 @@ async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio
     reference = None if new.reference is None else str(new.reference)
     tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
     await book(call, stay, whose, tender, Way("refund", new.reason))
+    if stay.closed_on is not None:
+        call.remark(booked(stay.closed_on))
     return await show(call, reservation_id)
 
 

@@ -233,3 +233,18 @@ async def test_a_hook_that_comes_before_the_answer_ends_it_once(till: Giving) ->
     await asyncio.gather(*(till.runner().run_due(soon) for _ in range(3)))
     assert (await till.show(order))["amountPaid"] == 600
     assert [status for _, status in await till.told()] == ["successful"]
+
+
+async def test_a_refund_of_a_closed_sale_says_when_it_is_booked(till: Giving) -> None:
+    """Not today, but when the provider has given it back."""
+    order = await till.sold()
+    moved = "UPDATE orders SET occurred_at = '2026-01-05T10:00:00Z' WHERE book_id = $1"
+    await till.sql.execute(moved, till.book)
+    api = await till.business.client("finance:closings:write")
+    await api.put("/v1/ledger/closing", {"closed_until": "2026-01-31"}, status=200)
+    body = {"amount": 100, "method": "cloove_pay"}
+    answer = await till.api.post(f"/v1/orders/{order['id']}/refunds", body, status=201)
+    assert answer.json["message"] == (
+        "Refund recorded. The books are closed until 2026-01-31, so it is booked on the day on "
+        "which it goes back."
+    )

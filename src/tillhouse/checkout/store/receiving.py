@@ -29,7 +29,7 @@ async def lock_link(db: Db, key: BookKey, now: datetime) -> Record:
         """
         SELECT l.id, l.reference, l.target_type, l.target_id, l.order_id, l.currency,
             l.customer_id, l.customer_name, l.customer_email, l.customer_phone,
-            l.amount_received, l.status AS stored_status,
+            l.amount_received, l.payments_count, l.status AS stored_status,
             CASE WHEN l.target_type = 'reservation'
                 THEN asked_of_stay(l.book_id, l.target_id) END AS asked,
         """

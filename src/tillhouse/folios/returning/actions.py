@@ -28,6 +28,7 @@ from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Invalid, Refused, check
 from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
@@ -110,6 +111,8 @@ async def _begin_all(
 ) -> None:
     """Begin refunds of a stay: all of them, or none."""
     begun = Decimal(0)
+    if parts and stay.closed_on is not None:
+        call.remark(booked(stay.closed_on, "on the day on which it goes back"))
     for part in parts:
         if not await gives_back(call, part.payment.provider):
             name = part.payment.provider

@@ -22,7 +22,11 @@ _STAY: LiteralString = """
         (SELECT t.name FROM hotel_room_types t
             WHERE t.book_id = r.book_id AND t.id = r.room_type_id) AS room_type,
         r.check_in_on, r.check_out_on, r.nights::text AS nights,
-        r.taxes::text AS taxes, r.currency, r.deposit_amount, u.time_zone
+        r.taxes::text AS taxes, r.currency, r.deposit_amount, u.time_zone,
+        CASE WHEN k.closed_until IS NOT NULL AND EXISTS (SELECT FROM folio_payments p
+                WHERE p.book_id = r.book_id AND p.reservation_id = r.id AND p.kind = 'payment'
+                    AND p.happened_at < k.closed_until)
+            THEN (k.closed_until AT TIME ZONE u.time_zone)::date - 1 END AS closed_on
     FROM hotel_reservations r
     JOIN books k ON k.id = r.book_id
     JOIN businesses u ON u.id = k.business_id

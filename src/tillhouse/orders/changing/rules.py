@@ -1,7 +1,7 @@
 """How an order may change: statuses, payment, schedule, stock. Pure decisions."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -77,6 +77,8 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     deleted_at: datetime | None = None
     # Completed with an automated deposit, and made pending since; None once that went back.
     reopened_at: datetime | None = None
+    # The last day of the closed books, where the order lies in them.
+    closed_on: date | None = None
 
     def position(self) -> LedgerPosition:
         """The order as the ledger sees it."""

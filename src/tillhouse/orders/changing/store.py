@@ -37,7 +37,9 @@ _LOCK: LiteralString = (
     + ","
     + TENDERED
     + """, k.id AS ticket_id, o.entry_source = 'import' AS is_import, t.restocks_cancelled,
-        t.stock_policy, coalesce(s.preparation_minutes, 20) AS preparation_minutes
+        t.stock_policy, coalesce(s.preparation_minutes, 20) AS preparation_minutes,
+        CASE WHEN o.occurred_at < b.closed_until
+            THEN (b.closed_until AT TIME ZONE t.time_zone)::date - 1 END AS closed_on
     FROM orders o
     JOIN books b ON b.id = o.book_id
     JOIN businesses t ON t.id = b.business_id

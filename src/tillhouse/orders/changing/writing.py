@@ -11,6 +11,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
+from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
@@ -162,6 +163,9 @@ async def _post(call: Call, change: _Change) -> None:
     if not (posted.posting or posted.movement or posted.owing):
         return
     tender = change.cause.tender
+    closed_on = change.before.closed_on
+    if closed_on is not None and (tender is None or tender.at in (None, call.now)):
+        call.remark(booked(closed_on))
     source = Source(
         type=SOURCE,
         id=change.before.id,

@@ -12,6 +12,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
+from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
@@ -86,6 +87,8 @@ async def keep(call: Call, planned: PlannedRefund, withdrawal_id: UUID | None = 
     """
     order, decided, new, payment = planned.order, planned.decided, planned.new, planned.payment
     refund_id, by, lines = new_id(), actor_of(call), decided.shown_lines()
+    if order.closed_on is not None:
+        call.remark(booked(order.closed_on, "on the day on which it goes back"))
     hold_id = credit_hold_id = None
     if withdrawal_id is None:
         hold_id = await _hold(call, order, refund_id, Account("wallet"), decided.amount)
