@@ -91,11 +91,14 @@ def vendor(name: str) -> Vendor:
 async def test_an_amount_that_no_provider_takes_is_refused_at_the_link(
     open_shop: Opens, name: str, currency: str, amount: float, least: str
 ) -> None:
-    """Of a sale and of the wallet: the sentence names the provider and what it takes."""
+    """Of a sale, a debt and the wallet: the sentence names the provider and what it takes."""
     shop = await open_shop(vendor(name), currency=currency)
     order = await shop.till.sale(amount)
+    ada = await shop.till.shop.customer("Ada")
+    debt = await shop.till.debt_of(await shop.till.sale(amount, customer_id=ada["id"]))
     for path, body in (
         (LINKS, {"target_type": "sale", "target_id": order["id"]}),
+        (LINKS, {"target_type": "debt", "target_id": debt["id"]}),
         (WALLET_LINKS, {"title": "Hall", "amount": amount}),
     ):
         refused = await shop.till.api.post(path, body, status=400)

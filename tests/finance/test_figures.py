@@ -282,12 +282,12 @@ async def _compare_transactions(books: Books, days: list[date]) -> None:
     """Money by a method is the sum of the transactions of these days, less the change of each."""
     first, last = days[-1], days[0]
     received = await told(books, first, last)
-    sums = dict.fromkeys(("cash", "pos", "transfer", "other"), Decimal(0))
+    sums = dict.fromkeys(("cash", "pos", "transfer", "other", "cloove_pay"), Decimal(0))
     query: Body = {"since": first.isoformat(), "until": last.isoformat(), "limit": 100}
     for number in range(1, 1000):
         page = await books.page(**query, page=number, type=_OF_TENDERS, status="successful")
         for one in exact(page):
-            if one["method"] in sums:
+            if one["method"] in sums and one["disputeId"] is None:
                 sums[one["method"]] += one["amount"] * (1 if one["direction"] == "in" else -1)
                 sums[one["method"]] -= one["changeAmount"]
         if not page.json["meta"]["hasMore"]:
@@ -295,7 +295,7 @@ async def _compare_transactions(books: Books, days: list[date]) -> None:
     assert sums == {method: received[method] for method in sums}
 
 
-_OF_TENDERS = "sale,debt_payment,tip,credit,refund,adjustment,change"
+_OF_TENDERS = "sale,debt_payment,tip,credit,refund,adjustment,change,wallet_deposit,reversal"
 
 
 async def _compare_orders(books: Books, sql: asyncpg.Connection) -> None:

@@ -6,14 +6,15 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from tillhouse.access.call import Call
+from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Method, Open, Reply, Route
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.page import Page, PageOf, meta
 
-CALL = cast("Call", None)
+NOTHING: Any = None
+CALL = cast("Call", AnonymousCall(db=NOTHING, services=NOTHING, now=NOTHING, request_id="", ip=""))
 
 
 class Thing(msgspec.Struct):
@@ -40,6 +41,13 @@ async def put(call: Call, thing_id: UUID, part_id: UUID, thing: Thing, loud: str
 async def answer(call: Call) -> Reply[Thing]:
     """Say more than the data."""
     return Reply(Thing(), message="Twice", extra={"success": True})
+
+
+async def remark(call: Call) -> Thing:
+    """Say something beside the message of the route, twice."""
+    call.remark("So it is.")
+    call.remark("So it is.")
+    return Thing()
 
 
 async def take_two(call: Call, first: Thing, second: Thing) -> Thing:
@@ -87,7 +95,15 @@ async def test_what_a_handler_returns_becomes_a_reply() -> None:
     assert await page.reply(CALL, Thing(5)) == Reply([Thing(5)], meta(Page(), 7))
     own = signature_of(row("GET", "/things", answer))
     assert own.data is Thing
-    assert own.reply is answer
+    assert await own.reply(CALL) == await answer(CALL)
+
+
+async def test_remarks_of_a_call_follow_the_message() -> None:
+    """Each is said once."""
+    call = msgspec.structs.replace(CALL, remarks=[])
+    remarking = signature_of(row("POST", "/things", remark))
+    assert (await remarking.reply(call)).message == "Done. So it is."
+    assert call.remarks == ["So it is."]
 
 
 async def test_faults_take_what_they_need_of_the_handlers_arguments() -> None:

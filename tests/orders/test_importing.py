@@ -67,6 +67,16 @@ async def test_stock_that_was_not_counted_since_is_taken(shop: Shop, services: S
     assert await shop.stock(variant_of(counted)) == (2, 0)
 
 
+async def test_a_past_sale_by_the_api_leaves_it_alone_too(shop: Shop) -> None:
+    """A till that was offline sends what it sold before the count."""
+    product = await _counted(shop, 2)
+    await shop.news()
+    item = {"product_id": product["id"], "quantity": 3}
+    await shop.sell(item, occurred_at=YESTERDAY)
+    assert await shop.stock(variant_of(product)) == (2, 0)
+    assert await shop.told() == ["order.created"]
+
+
 async def test_the_caller_may_say_which(shop: Shop, services: Services) -> None:
     """Taken all the same, or left alone all the same."""
     product = await _counted(shop, 5)

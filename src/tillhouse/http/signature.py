@@ -98,7 +98,7 @@ def _remarking(replying: Replying, message: str) -> Replying:
     """The same, with the remarks of the call after its message, also after the commit."""
 
     def told(reply: Reply[Any], remarks: list[str]) -> Reply[Any]:
-        words = " ".join([f"{reply.message or message}.", *remarks])
+        words = " ".join([f"{(reply.message or message).removesuffix('.')}.", *remarks])
         after = reply.after
 
         async def then() -> Reply[Any]:

@@ -85,7 +85,7 @@ class RecordedOrder(msgspec.Struct, frozen=True, kw_only=True):
     sending: NotificationSending | None = None
 
 
-async def create(call: Call, new: NewOrder, stock_of_past: StockOfPast = "take") -> RecordedOrder:
+async def create(call: Call, new: NewOrder, stock_of_past: StockOfPast = "auto") -> RecordedOrder:
     """Record the order, unless an earlier request with the same key did."""
     facts = await facts_of(call, new)
     if facts.earlier is not None:
