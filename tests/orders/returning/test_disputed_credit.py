@@ -69,3 +69,16 @@ async def test_cash_is_given_back_as_far_as_no_dispute_took_it(till: Giving) -> 
     await till.paid(order, "dispute_won")
     assert (await till.post_refund(order, {"amount": 1, "method": "cash"})).status == 201
     assert await till.faults(till.services) == []
+
+
+async def test_a_refund_on_its_way_counts_beside_a_dispute(till: Giving) -> None:
+    """100 go back by the provider, which takes the other 500: of 1,000 are 400 in cash left."""
+    order = await till.deposit(1000)
+    await till.pay(order, 400)
+    await till.paid(order, "under", 600)
+    back = await till.post_refund(order, {"amount": 100, "method": "cloove_pay"})
+    assert (back.status, back.data["refunds"][-1]["status"]) == (201, "pending")
+    await till.paid(order, "disputed")
+    assert (await till.post_refund(order, {"amount": 401, "method": "cash"})).status == 400
+    assert (await till.post_refund(order, {"amount": 400, "method": "cash"})).status == 201
+    await till.paid(order, "dispute_won")

@@ -146,8 +146,7 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRef
         )
     lines = _lines(new, facts, order.currency)
     amount = Decimal(new.amount or 0) or sum((one.amount for one in lines), _ZERO)
-    left = order.amount_paid - order.change_amount - order.returning_amount
-    if amount > left:
+    if amount > (left := _left(order)):
         raise Refused(f"{amount:f} can't be given back: {left:f} are left of what was paid.")
     if not amount:
         raise Refused("These lines cost nothing: there is nothing to give back.")
@@ -157,9 +156,14 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRef
     return DecidedRefund(amount=amount, method=method, lines=lines)
 
 
+def _left(order: OrderState) -> Decimal:
+    """The part of what was paid that is neither given back nor on its way back."""
+    return order.amount_paid - order.change_amount - order.returning_amount
+
+
 def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
     """Refuse to hand out what a dispute has taken already: the payer would have it twice."""
-    left = max(order.amount_paid - order.change_amount - facts.disputed, _ZERO)
+    left = max(_left(order) - facts.disputed, _ZERO)
     if facts.disputed and refund.amount > left:
         raise Refused(
             f"A dispute has taken {facts.disputed:f} of what was paid, so {left:f} at most can be "
