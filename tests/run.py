@@ -71,7 +71,7 @@ def main(tier: str, *args: str) -> int:
     # Ctrl-C is for pytest, whose processes end the servers that they have started.
     signal.signal(signal.SIGINT, lambda *_: None)
     given = [_path(*pair) for pair in pairwise(("", *args))]
-    run = run_tests(*TIERS[tier], *given, above=_memory() if tier == "test" else None)
+    run = run_tests(*TIERS[tier], *given, above=_memory())
     if tier == "proof":
         tell_table(run.results)
     sys.stdout.write(f"The largest worker took {run.peak_mib} MiB.\n")
@@ -126,7 +126,7 @@ def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _memory() -> Path | None:
-    """A folder in memory, where there is room: quick tests make files by the ten thousand."""
+    """A folder in memory, where there is room: tests make files and databases by the thousand."""
     if not _MEMORY.is_dir():
         return None
     found = os.statvfs(_MEMORY)
