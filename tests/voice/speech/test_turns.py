@@ -9,6 +9,7 @@ from tests.voice.speech.wire import Wire, letters, noise, pcm, speech, tone
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Expected, HeardSentence, PartyReply
 from tillhouse.voice.speech.party import SpokenParty
+from tillhouse.voice.speech.turn_rules import sentences
 
 _ANSWERS = Expected(phrases=("yes", "no"), digits_max=1)
 _LONG = timedelta(seconds=20)
@@ -110,6 +111,42 @@ async def test_a_cut_question_is_asked_again_shorter() -> None:
     assert again.text == _ASKED_BYTES
     assert wire.since(cut.ended_at) - begins_s < 0.5
     assert wire.since(again.started_at) - (begins_s + 0.6) < 1
+
+
+@pytest.mark.parametrize("early_s", [0.3, 0.2, 0.1])
+@pytest.mark.parametrize("question", [_QUESTION, "May I send you a link?"])
+async def test_a_question_that_is_talked_over_at_its_end_is_asked_again(
+    question: str, early_s: float
+) -> None:
+    """A yes over its last word is no answer; the agent asks at once, and doesn't wait in vain."""
+    asked = question[: question.index("?") + 1]
+    again = sentences(asked)[-1]
+    wire, ends_s = Wire(), 0.06 * len(asked)
+    wire.says(ends_s - early_s, speech(0.5), "yes")
+    wire.says(ends_s - early_s + 1.5 + 0.06 * len(again), speech(0.5), "no")
+    party = wire.party()
+    async with wire.running():
+        said = await ended(party.say(question, manner="question"))
+        heard = await ended(party.listen(_ANSWERS, _LONG))
+        overheard = await party.overheard(timedelta(seconds=1))
+    party.close()
+    assert len(said) == 2
+    assert said[-1].text == again
+    assert wire.since(said[-1].started_at) - (ends_s - early_s + 0.5) < 1
+    assert [one.text for one in overheard] == ["yes"]
+    assert (heard.text, heard.is_early) == ("no", False)
+
+
+async def test_noise_at_the_end_of_a_question_asks_nothing_again() -> None:
+    """Only a voice does."""
+    wire = Wire()
+    question = "May I send you a link?"
+    wire.says(0.06 * len(question) - 0.1, noise(3.0, -30))
+    party = wire.party()
+    async with wire.running():
+        said = await ended(party.say(question, manner="question"))
+    party.close()
+    assert _text([*said]) == question
 
 
 @pytest.mark.parametrize("hum_hz", [None, 30.0, 50.0, 100.0, 148.0])
