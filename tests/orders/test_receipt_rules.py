@@ -225,6 +225,17 @@ def test_a_refund_is_told_and_leaves_nothing_to_pay() -> None:
     ) == [("Paid", "NGN 100.00"), ("Refunded", f"NGN {MINUS}30.00")]
 
 
+def test_a_refund_in_another_way_names_it() -> None:
+    """Paid by card, handed back in cash: the receipt says so."""
+    assert below(
+        paid=Decimal(70),
+        payments=[Paid("pos", Decimal(100))],
+        refunds=[Paid("cash", Decimal(30))],
+        change=Decimal(0),
+        refunded=Decimal(30),
+    ) == [("Paid", "NGN 100.00"), ("Refunded (Cash)", f"NGN {MINUS}30.00")]
+
+
 def test_a_refund_names_its_lines_and_their_tax() -> None:
     """A table of their own, since no sum: what came back, when, and the tax that went with it."""
     tea = Returned(
