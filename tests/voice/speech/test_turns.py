@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.voice.speech.wire import Wire, letters, noise, pcm, speech, tone
+from tests.voice.speech.wire import Wire, letters, mixed, noise, pcm, speech, tone
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Expected, HeardSentence, PartyReply
 from tillhouse.voice.speech.party import SpokenParty
@@ -157,6 +157,18 @@ async def test_noise_of_a_line_cuts_nothing(hum_hz: float | None, begins_s: floa
     asked_s = 0.06 * len(_DISCLOSURE + _QUESTION)
     if begins_s:
         wire.says(begins_s, noise(asked_s - begins_s, -30, hum_hz))
+    wire.says(asked_s + 1, speech(0.6, 12_000), "yes")
+    said, heard, overheard = await _ask(wire)
+    assert _text(said) == f"{_DISCLOSURE} {_QUESTION}"
+    assert (heard.kind, heard.text, overheard) == ("text", "yes", [])
+
+
+@pytest.mark.parametrize("pitches_hz", [(90.0, 97.0), (50.0, 53.0), (140.0, 145.0)])
+async def test_a_hum_that_swells_cuts_nothing(pitches_hz: tuple[float, float]) -> None:
+    """Two machines that hum beside each other: it is no steadier than a voice, but deeper."""
+    one, other = (noise(31, -33, pitch) for pitch in pitches_hz)
+    wire = Wire(mixed(one, other))
+    asked_s = 0.06 * len(_DISCLOSURE + _QUESTION)
     wire.says(asked_s + 1, speech(0.6, 12_000), "yes")
     said, heard, overheard = await _ask(wire)
     assert _text(said) == f"{_DISCLOSURE} {_QUESTION}"
