@@ -16,7 +16,7 @@ from pypdf import PdfReader
 from tests.api import Response
 from tests.orders.conftest import Open
 from tests.orders.receipts import path_of, receipt_url
-from tests.orders.shop import Body, Shop, fee
+from tests.orders.shop import ORDERS, Body, Shop, fee, line
 from tillhouse.orders.receipts.page import Paper
 from tillhouse.orders.receipts.pdf import LACKING, print_sheet, unpacked_fonts
 from tillhouse.orders.receipts.rules import Sheet, SheetLine, Sum
@@ -82,6 +82,29 @@ async def test_a_file_says_what_the_page_says(open_shop: Open) -> None:
     for word in ("Ada's Kitchen", order["shortCode"], "Delivery", "Zwölf Boxkämpfer", "TEST",
                  "NGN 1,520.50", "NGN 479.50", "Change"):  # fmt: skip
         assert word in text
+
+
+@pytest.mark.parametrize("environment", ["test", "live"])
+async def test_every_paper_has_words_for_a_method_and_the_line_that_went_back(
+    open_shop: Open, environment: str
+) -> None:
+    """No name of the API, and no id: of a product, and of a line that is none."""
+    shop = await open_shop(environment=environment)
+    tea = await shop.product(15, name="Tea", tax_rate=10)
+    names = {"cash": "Cash", "transfer": "Bank transfer", "pos": "Card", "card": "Card",
+             "other": "Other"}  # fmt: skip
+    for method, name in names.items():
+        order = await shop.sell(
+            fee(500.5, name="Wrapping"), line(tea, 3), amount_paid=550, payment_method=method
+        )
+        lines = [{"item_id": item["id"], "quantity": 1} for item in order["items"]]
+        await shop.api.post(f"{ORDERS}/{order['id']}/refunds", {"lines": lines}, status=201)
+        for paper in ("", "&paper=80mm"):
+            text = _text(_read((await _file(shop, order, paper)).body))
+            for words in (name, "Given back", "1 × Wrapping", "1 × Tea", "of which tax 1.50"):
+                assert words in text
+            assert ("TEST" in text) == (environment == "test")
+            assert not {"pos", "card", "cash", "other"} & set(text.split())
 
 
 async def test_a_roll_is_as_long_as_what_stands_on_it(shop: Shop) -> None:

@@ -2,17 +2,29 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tillhouse.finance.transactions.receipts import rules as transactions
 from tillhouse.kit.clock import iso
 from tillhouse.kit.money import EXPONENTS
+from tillhouse.ledger.rules import TransactionMethod
+from tillhouse.orders.money_types import PaymentMethod
 from tillhouse.orders.receipts.addresses import VALID_FOR, until
-from tillhouse.orders.receipts.rules import Content, Line, Paid, Returned, Seller, amount, sheet
+from tillhouse.orders.receipts.rules import (
+    METHODS,
+    Content,
+    Line,
+    Paid,
+    Returned,
+    Seller,
+    amount,
+    sheet,
+)
 
 AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
 SELLER = Seller(
@@ -223,6 +235,25 @@ def test_a_refund_is_told_and_leaves_nothing_to_pay() -> None:
         change=Decimal(0),
         refunded=Decimal(30),
     ) == [("Paid", "NGN 100.00"), ("Refunded", f"NGN {MINUS}30.00")]
+
+
+def test_every_method_has_words_for_people() -> None:
+    """On receipts of orders and of transactions alike; the online one has no vendor's name."""
+    assert METHODS.keys() == set(get_args(PaymentMethod))
+    assert transactions.METHODS.keys() == set(get_args(TransactionMethod))
+    assert all(transactions.METHODS[method] == words for method, words in METHODS.items())
+    assert METHODS["cloove_pay"] == "Online"
+
+
+def test_a_refund_in_another_way_names_it() -> None:
+    """Paid by card, handed back in cash: the receipt says so."""
+    assert below(
+        paid=Decimal(70),
+        payments=[Paid("pos", Decimal(100))],
+        refunds=[Paid("cash", Decimal(30))],
+        change=Decimal(0),
+        refunded=Decimal(30),
+    ) == [("Paid", "NGN 100.00"), ("Refunded (Cash)", f"NGN {MINUS}30.00")]
 
 
 def test_a_refund_names_its_lines_and_their_tax() -> None:

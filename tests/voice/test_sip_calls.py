@@ -12,6 +12,7 @@ from tests.providers.telephony.sip.peer import Peer, peer
 from tests.providers.telephony.sip.programs import Baresip, baresip
 from tests.providers.telephony.sip.sounds import found_again, write_tone
 from tests.tools import needs
+from tests.voice.callee import press
 from tests.voice.desk import Desk, phone
 from tests.voice.live import CALLER, Live, installation
 from tests.waiting import within
@@ -30,13 +31,6 @@ async def live(server_url: str, master_key: str, tmp_path: Path) -> AsyncIterato
         installation(url, master_key, tmp_path, VOICE_ALLOW_TARGETS="127.0.0.1") as made,
     ):
         yield made
-
-
-def _press(theirs: Peer, to: tuple[str, int], number: int) -> None:
-    """Press a key, as RFC 4733 has it."""
-    for sequence, flags in enumerate((0x0A, 0x0A, 0x8A, 0x8A, 0x8A)):
-        packet = struct.pack("!BBHII", 0x80, 0x80 | 101, 9000 + sequence, 1_000_000, 77)
-        theirs.sound.socket.sendto(packet + struct.pack("!BBH", number, flags, 800), to)
 
 
 def _quietly(payload: bytes) -> bytes:
@@ -70,7 +64,7 @@ async def test_a_call_goes_from_the_api_to_a_telephone_and_back(live: Live) -> N
         theirs.accept(invite)
         await theirs.got("ACK")
         await _asked(theirs)
-        _press(theirs, invite.media(), 1)
+        press(theirs, invite.media(), 1)
         bye = await theirs.got("BYE")
         theirs.reply(bye, 200)
     over = await live.ended(desk, call["id"])

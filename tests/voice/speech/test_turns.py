@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from tests.voice.speech.wire import Wire, letters, noise, pcm, speech, tone
+from tests.voice.speech.wire import Wire, letters, mixed, noise, pcm, speech, tone
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Expected, HeardSentence, PartyReply
 from tillhouse.voice.speech.party import SpokenParty
+from tillhouse.voice.speech.turn_rules import sentences
 
 _ANSWERS = Expected(phrases=("yes", "no"), digits_max=1)
 _LONG = timedelta(seconds=20)
@@ -112,6 +113,42 @@ async def test_a_cut_question_is_asked_again_shorter() -> None:
     assert wire.since(again.started_at) - (begins_s + 0.6) < 1
 
 
+@pytest.mark.parametrize("early_s", [0.3, 0.2, 0.1])
+@pytest.mark.parametrize("question", [_QUESTION, "May I send you a link?"])
+async def test_a_question_that_is_talked_over_at_its_end_is_asked_again(
+    question: str, early_s: float
+) -> None:
+    """A yes over its last word is no answer; the agent asks at once, and doesn't wait in vain."""
+    asked = question[: question.index("?") + 1]
+    again = sentences(asked)[-1]
+    wire, ends_s = Wire(), 0.06 * len(asked)
+    wire.says(ends_s - early_s, speech(0.5), "yes")
+    wire.says(ends_s - early_s + 1.5 + 0.06 * len(again), speech(0.5), "no")
+    party = wire.party()
+    async with wire.running():
+        said = await ended(party.say(question, manner="question"))
+        heard = await ended(party.listen(_ANSWERS, _LONG))
+        overheard = await party.overheard(timedelta(seconds=1))
+    party.close()
+    assert len(said) == 2
+    assert said[-1].text == again
+    assert wire.since(said[-1].started_at) - (ends_s - early_s + 0.5) < 1
+    assert [one.text for one in overheard] == ["yes"]
+    assert (heard.text, heard.is_early) == ("no", False)
+
+
+async def test_noise_at_the_end_of_a_question_asks_nothing_again() -> None:
+    """Only a voice does."""
+    wire = Wire()
+    question = "May I send you a link?"
+    wire.says(0.06 * len(question) - 0.1, noise(3.0, -30))
+    party = wire.party()
+    async with wire.running():
+        said = await ended(party.say(question, manner="question"))
+    party.close()
+    assert _text([*said]) == question
+
+
 @pytest.mark.parametrize("hum_hz", [None, 30.0, 50.0, 100.0, 148.0])
 @pytest.mark.parametrize("begins_s", [0.0, 2.0])
 async def test_noise_of_a_line_cuts_nothing(hum_hz: float | None, begins_s: float) -> None:
@@ -120,6 +157,18 @@ async def test_noise_of_a_line_cuts_nothing(hum_hz: float | None, begins_s: floa
     asked_s = 0.06 * len(_DISCLOSURE + _QUESTION)
     if begins_s:
         wire.says(begins_s, noise(asked_s - begins_s, -30, hum_hz))
+    wire.says(asked_s + 1, speech(0.6, 12_000), "yes")
+    said, heard, overheard = await _ask(wire)
+    assert _text(said) == f"{_DISCLOSURE} {_QUESTION}"
+    assert (heard.kind, heard.text, overheard) == ("text", "yes", [])
+
+
+@pytest.mark.parametrize("pitches_hz", [(90.0, 97.0), (50.0, 53.0), (140.0, 145.0)])
+async def test_a_hum_that_swells_cuts_nothing(pitches_hz: tuple[float, float]) -> None:
+    """Two machines that hum beside each other: it is no steadier than a voice, but deeper."""
+    one, other = (noise(31, -33, pitch) for pitch in pitches_hz)
+    wire = Wire(mixed(one, other))
+    asked_s = 0.06 * len(_DISCLOSURE + _QUESTION)
     wire.says(asked_s + 1, speech(0.6, 12_000), "yes")
     said, heard, overheard = await _ask(wire)
     assert _text(said) == f"{_DISCLOSURE} {_QUESTION}"

@@ -353,10 +353,13 @@ def _sums(content: Content) -> Iterator[Sum]:
 
 def _moved(content: Content) -> Iterator[tuple[str, Decimal]]:
     """The money that came in and went back, and what became of what was too much."""
-    yield from _told("Paid", content.payments or [Paid(content.method, content.paid)], 1)
+    payments = content.payments or [Paid(content.method, content.paid)]
+    methods = {one.method for one in (*payments, *content.refunds)}
+    yield from _told("Paid", payments, 1, is_named=len(payments) > 1)
     if content.tip:
         yield "Tip", content.tip
-    yield from _told("Refunded", content.refunds, -1)
+    # Money may go back in another way than it came.
+    yield from _told("Refunded", content.refunds, -1, is_named=len(methods) > 1)
     over = max(content.paid - (content.total - content.refunded), Decimal(0))
     # In cash it went back over the counter; else the customer has it to come.
     change = content.change
@@ -368,10 +371,12 @@ def _moved(content: Content) -> Iterator[tuple[str, Decimal]]:
         yield "Credit", over - change
 
 
-def _told(word: str, sums: list[Paid], sign: int) -> Iterator[tuple[str, Decimal]]:
+def _told(
+    word: str, sums: list[Paid], sign: int, *, is_named: bool
+) -> Iterator[tuple[str, Decimal]]:
     """A row for each method; one alone needs no name."""
     for one in sums:
-        named = f"{word} ({METHODS.get(one.method, one.method)})" if len(sums) > 1 else word
+        named = f"{word} ({METHODS.get(one.method, one.method)})" if is_named else word
         yield named, sign * one.amount
 
 

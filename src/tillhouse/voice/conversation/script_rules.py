@@ -15,7 +15,9 @@ OPTING_OUT, LEFT_MESSAGE = "opted_out", "voicemail"
 # The step of every script that ends it when the callee says nothing.
 SILENT = "silent"
 YES = ("yes", "yeah", "yes please", "okay", "sure", "of course", "correct", "that is right")
-NO = ("no", "no thanks", "not now", "not yet", "wrong")
+NO = ("no", "no thanks", "not now", "not yet", "wrong", "of course not")
+# Somebody who says one of these has not simply agreed.
+_DOUBTS = frozenset({"not", "but", "don't", "never", "wait"})
 OPT_OUT = ("stop calling me", "do not call me", "don't call me", "stop calling", "remove me")
 OPT_OUT_KEY = "9"
 _ASKED_MAX = 2
@@ -101,8 +103,15 @@ def chosen(ask: AskStep, heard: PartyReply) -> Choice | None:
     exact = [one for one in ask.choices if words in one.phrases]
     if exact:
         return exact[0]
-    first = [one for one in ask.choices if any(_begins(words, each) for each in one.phrases)]
-    return first[0] if len(first) == 1 else None
+    named = [one for one in ask.choices if any(_has(words, each) for each in one.phrases)]
+    if len(named) != 1 or not any(_begins(words, each) for each in named[0].phrases):
+        return None
+    return None if named[0].meaning == "yes" and _is_doubtful(heard.text, words) else named[0]
+
+
+def _is_doubtful(text: str, words: str) -> bool:
+    """Whether a yes goes on with a condition, or with a question back."""
+    return text.rstrip().endswith(("?", "\uff1f")) or not _DOUBTS.isdisjoint(words.split())
 
 
 def asks_again(asked: int) -> bool:
@@ -110,12 +119,17 @@ def asks_again(asked: int) -> bool:
     return asked < _ASKED_MAX
 
 
+def _has(words: str, phrase: str) -> bool:
+    return f" {phrase} " in f" {words} "
+
+
 def _begins(words: str, phrase: str) -> bool:
     return words == phrase or words.startswith(f"{phrase} ")
 
 
 def _plain(text: str) -> str:
-    kept = "".join(letter if letter.isalnum() or letter == "'" else " " for letter in text.lower())
+    text = text.lower().replace("\u2019", "'")
+    kept = "".join(letter if letter.isalnum() or letter == "'" else " " for letter in text)
     return " ".join(kept.split())
 
 

@@ -129,12 +129,26 @@ class SpokenParty:
                 break
             cut_at = await saying.play(attempt)
             said.extend(saying.heard())
-            if cut_at is None or self._is_over or self._has_answer(saying):
+            if self._is_over or self._has_answer(saying):
+                break
+            if cut_at is None and not await self._is_talked_over(saying):
                 break
             # The words after the question are left out the next time.
             end = rules.asking_part(rest) + 1 if asks else len(rest)
-            rest, cuts = rest[cut_at:end], cuts + 1
+            again_at = end - 1 if cut_at is None else min(cut_at, end - 1)
+            rest, cuts = rest[again_at:end], cuts + 1
         return said
+
+    async def _is_talked_over(self, saying: Saying) -> bool:
+        """Whether the customer began within the end of a question, and hasn't answered since."""
+        asking = saying.asking
+        is_within = self._hears_talk and self._began.number == asking.number
+        if asking.manner != "question" or asking.cuts >= rules.CUTS_MAX or not is_within:
+            return False
+        await self._let_finish()
+        # Noise that began there is known to be noise by now.
+        is_talk = self._utterances.has_begun or any(one.key is None for one in self._waiting())
+        return is_talk and not self._is_over and not self._has_answer(saying)
 
     async def _begin(self, attempt: SpokenText) -> Saying:
         """Wait until the customer pauses; what they said until now was no answer to it."""

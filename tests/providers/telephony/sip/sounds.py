@@ -84,12 +84,12 @@ def samples(path: Path, channel: int = 0) -> list[int]:
     return list(struct.unpack(f"<{len(data) // 2}h", data))[channel::channels]
 
 
-def write_tone(folder: Path) -> Path:
-    """A file of a minute for a telephone to play: it is heard, then it listens."""
+def write_tone(folder: Path, pcm: bytes = PCM) -> Path:
+    """A file of a minute or more for a telephone to play: it is heard, then it listens."""
     path = folder / "tone.wav"
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(8000)
-        file.writeframes(PCM + bytes(16_000 * 58))
+        file.writeframes(pcm + bytes(16_000 * 58))
     return path
