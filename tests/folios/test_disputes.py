@@ -27,6 +27,8 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     taken = 0 if is_won else 100
     assert (one["status"], one["takenAmount"]) == ("won" if is_won else "lost", taken)
     assert (one["fee"], one["paymentLinkId"]) == (FEE, link["id"])
+    assert (one["reservationId"], one["reservationShortCode"]) == (stay["id"], stay["shortCode"])
+    assert (one["orderId"], one["orderShortCode"], one["debtId"]) == (None, None, None)
     # The wallet had less: the rest is a claim.
     assert came - (await reader.get("/v1/wallet", status=200)).data["balance"] == min(
         FEE + taken, came
@@ -36,6 +38,8 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     gone = taken if is_deposit else 0
     assert (after["payments"], after["amountOwed"]) == (before["payments"], before["amountOwed"])
     assert after["disputedAmount"] == gone
+    [told] = after["disputes"]
+    assert told == {name: one[name] for name in told}
     for name in ("unspentAmount", "paymentsTotal"):
         assert after[name] == before[name] - gone, name
     assert await lodge.differences() == []

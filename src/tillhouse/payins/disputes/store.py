@@ -26,11 +26,21 @@ _ROW: LiteralString = """
 _SHOWN: LiteralString = """
     SELECT d.id, d.status, d.amount, d.taken_amount, d.fee, d.currency, d.reason,
         iso(d.evidence_due_at) AS evidence_due_by, d.provider, d.provider_dispute_id,
-        split_part(p.provider_transaction_id, '#', 1) AS provider_transaction_id, d.order_id,
+        split_part(p.provider_transaction_id, '#', 1) AS provider_transaction_id,
+        d.order_id, o.short_code AS order_short_code,
+        CASE WHEN l.target_type = 'debt' THEN l.target_id END AS debt_id,
+        r.id AS reservation_id, r.short_code AS reservation_short_code,
         CASE WHEN p.target_type = 'payment_link' THEN p.target_id END AS payment_link_id,
         p.amount AS payment_amount, iso(d.opened_at) AS opened_at, iso(d.closed_at) AS closed_at,
         iso(d.created_at) AS created_at, iso(d.updated_at) AS updated_at
-    FROM disputes d JOIN payins p ON p.book_id = d.book_id AND p.id = d.payin_id
+    FROM disputes d
+    JOIN payins p ON p.book_id = d.book_id AND p.id = d.payin_id
+    LEFT JOIN orders o ON o.book_id = d.book_id AND o.id = d.order_id
+    LEFT JOIN payment_links l ON p.target_type = 'payment_link'
+        AND l.book_id = p.book_id AND l.id = p.target_id
+    LEFT JOIN folio_payments f ON f.book_id = p.book_id AND f.receipt_id = p.id
+        AND f.kind = 'payment'
+    LEFT JOIN hotel_reservations r ON r.book_id = f.book_id AND r.id = f.reservation_id
     WHERE d.book_id = $1
 """
 

@@ -48,6 +48,14 @@ class Dispute(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The provider's name of the payment."""
     order_id: OrderId | None
     """The order that was paid; null: the payment was for no order."""
+    order_short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])] | None
+    """Its code."""
+    debt_id: UUID | None
+    """The debt of that order, where the link was for the debt."""
+    reservation_id: UUID | None
+    """The stay that was paid; null: the payment was for no stay."""
+    reservation_short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])] | None
+    """The code of that stay."""
     payment_link_id: UUID | None
     """The payment link that the payment came through; null: through none."""
     payment_amount: Decimal
