@@ -12,7 +12,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.closed_rules import booked
-from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.ledger.rules import Ledger, Movement, Source
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders.actor import actor_of
@@ -59,8 +59,9 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     move: MoneyMove | None = None
     tender: Tender | None = None
     repayment: Repayment = Repayment()
-    # A refund didn't last: its own transaction says so, and there is no other.
+    # A refund didn't last: its own transaction says so, or stands on its day and has a counter.
     undoes: bool = False
+    counter: Movement | None = None
 
 
 class WrittenChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +113,8 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
     position = divided(start, wanted, move)
     found = postings(start, position, move)
     if cause.undoes:
-        found = msgspec.structs.replace(found, movements=())
+        movements = () if cause.counter is None else (cause.counter,)
+        found = msgspec.structs.replace(found, movements=movements)
     posted = rows(before.id, found, before.postings)
     return _Change(
         before=before,
