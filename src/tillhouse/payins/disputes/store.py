@@ -15,7 +15,7 @@ from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.kit.page import Page
 from tillhouse.ledger.rules import NO_OWNER
 from tillhouse.payins.disputes.rules import DisputeFacts
-from tillhouse.payins.disputes.types import DisputedCredit, DisputeRow
+from tillhouse.payins.disputes.types import DisputedCredit, DisputedStayCredit, DisputeRow
 from tillhouse.providers.payments.provider import SeenDispute
 
 _ROW: LiteralString = """
@@ -206,6 +206,31 @@ async def lock_of_payments(
         _OF_CREDIT + " AND d.payin_id = ANY($2)" + _LOCKED, book_id, list(payin_ids)
     )
     return [DisputedCredit(**row) for row in rows]
+
+
+async def lock_of_stay(db: Db, book_id: BookId, order_id: OrderId) -> list[DisputedStayCredit]:
+    """Those of the money of the stay that an order belongs to, of the order's customer."""
+    rows = await db.fetch(
+        """
+        SELECT d.id, d.payin_id, d.taken_amount, d.credit_hold_id, d.credit_holds,
+            coalesce((SELECT h.amount FROM ledger_holds h
+                WHERE h.book_id = d.book_id AND h.id = d.credit_hold_id), 0) AS held,
+            (SELECT coalesce(sum(u.amount), 0) FROM folio_uses u
+                WHERE u.book_id = o.book_id AND u.reservation_id = o.hotel_reservation_id
+                    AND u.order_id = o.id) AS used
+        FROM orders o
+        JOIN folio_payments f ON f.book_id = o.book_id
+            AND f.reservation_id = o.hotel_reservation_id AND f.customer_id = o.customer_id
+            AND f.kind = 'payment'
+        JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
+        WHERE o.book_id = $1 AND o.id = $2
+            AND (d.taken_amount > 0 OR d.credit_hold_id IS NOT NULL)
+        ORDER BY d.id FOR NO KEY UPDATE OF d
+        """,
+        book_id,
+        order_id,
+    )
+    return [DisputedStayCredit(**row) for row in rows]
 
 
 async def update_credit_hold(db: Db, key: BookKey, hold_id: UUID | None) -> None:

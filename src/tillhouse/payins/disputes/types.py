@@ -78,6 +78,15 @@ class DisputedCredit(msgspec.Struct, frozen=True, kw_only=True):
     credit_holds: int
 
 
+class DisputedStayCredit(DisputedCredit, frozen=True, kw_only=True):
+    """A dispute of money of a stay, as one of the orders needs it that were paid by that money."""
+
+    # The amount that it holds.
+    held: Decimal
+    # The part of the stay's money that the order was paid by.
+    used: Decimal
+
+
 class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
     """A dispute as it is kept."""
 
