@@ -37,6 +37,8 @@ def counted(s: Story) -> None:
     entries = s.sends("GET /v1/ledger/entries", query={"limit": 3})
     lines = {"account": "cash", "from": "2026-01-01", "to": "2026-01-31"}
     s.sends("GET /v1/ledger/entries", query={**lines, "cursor": entries[-1]["id"]})
+    moved = {"occurred_from": "2026-01-01", "occurred_to": "2026-01-31", "limit": 2}
+    s.sends("GET /v1/ledger/entries", query=moved)
     source = {"source_id": entries[0]["source"]["id"]}
     s.sends("GET /v1/ledger/entries", query=source)
     own = {"account": "customer_credit", "customer_id": s.known["customer_id"]}

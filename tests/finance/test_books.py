@@ -99,6 +99,40 @@ async def test_entries_are_read_to_their_end(open_books: Open) -> None:
     assert await _entries(books, until="2026-01-05") == []
 
 
+async def test_entries_are_read_by_the_day_of_the_money(open_books: Open) -> None:
+    """A sale that was booked later is on its own day, whatever else is asked; to the last page."""
+    books = await open_books(time_zone="Pacific/Kiritimati")
+    order = await _sold(books)
+    # In a zone 14 hours ahead it is the sixth by then.
+    await books.sell(45, occurred_at="2026-01-05T10:30:00Z")
+    await books.sell(70, occurred_at="2026-01-05T09:30:00Z")
+    everything = await _entries(books)
+    assert {one["day"] for one in everything} >= {"2026-01-05", "2026-01-06"}
+    day: Body = {"occurred_from": "2026-01-06", "occurred_to": "2026-01-06"}
+    then = [one for one in everything if one["day"] == "2026-01-06"]
+    then.sort(key=lambda one: (one["occurredAt"], one["id"]), reverse=True)
+    assert {one["amount"] for one in then} == {100, 45}
+    assert await _entries(books, **day) == then
+    assert await _entries(books, **day, kind="sale") == [x for x in then if x["kind"] == "sale"]
+    assert await _entries(books, **day, **{"from": "2026-01-05", "to": "2026-01-06"}) == []
+    cash = [x for x in then if "cash" in (x["debit"]["account"], x["credit"]["account"])]
+    assert await _entries(books, **day, account="cash") == cash != then
+    source = then[0]["source"]["id"]
+    own = [one for one in then if one["source"]["id"] == source]
+    assert await _entries(books, **day, source_id=source) == own
+    assert await _entries(books, **day, source_id=order["id"]) == []
+    assert await _entries(books, occurred_to="2026-01-05") == [
+        one for one in everything if one["day"] == "2026-01-05"
+    ]
+    since = await _entries(books, occurred_from="2026-01-07")
+    assert len(since) == len([one for one in everything if one["day"] > "2026-01-06"])
+    owed = {"account": "receivable", "customer_id": order["customer"]["id"]}
+    assert len(await _entries(books, **owed, occurred_from="2026-01-07")) == 2
+    sheet = await books.api.get(f"{_ENTRIES}?format=csv&occurred_to=2026-01-05", status=200)
+    [line, *_] = csv.DictReader(io.StringIO(sheet.body.decode()))
+    assert line["day"] == "2026-01-05"
+
+
 async def test_balances_are_the_same_from_sums(
     open_books: Open, services: Services, sql: asyncpg.Connection
 ) -> None:

@@ -1,6 +1,7 @@
 """Bills of stays: what they say is what the folio says, to the cent, and stays so."""
 
 import asyncio
+import html
 import io
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -212,6 +213,34 @@ async def test_a_bill_is_a_file_too(lodge: Lodge) -> None:
         text = "\n".join(page.extract_text() for page in reader.pages)
         for words in ("Jollof <rice>", "Charges", "Payments", "Cash", "PRO FORMA", "27.00"):
             assert words in text, words
+
+
+async def _printed(lodge: Lodge, bill: Body) -> str:
+    file = await lodge.business.anybody.get(_path(bill).replace("?", ".pdf?"), status=200)
+    reader = PdfReader(io.BytesIO(file.body), strict=True)
+    return "\n".join(page.extract_text() for page in reader.pages)
+
+
+async def test_a_dispute_is_told_on_the_bill(lodge: Lodge) -> None:
+    """60 of 100 were unspent and are taken off what was paid; 40 had paid an order, and stay."""
+    stay = await lodge.book(deposit_amount=100)
+    await lodge.charge(stay, 40)
+    link = await lodge.link(stay)
+    await lodge.pay_link(link)
+    await lodge.pay_link(link, "disputed")
+    bill = await _bill(lodge, stay)
+    said = await _check_sums(lodge, stay, bill)
+    assert (said.paid, said.unspent) == (40, 0)
+    [taken] = [one for one in said.payments if one.kind == "disputed"]
+    assert (taken.amount, taken.taken) == (-60, 100)
+    for text in (html.unescape(await _page(lodge, bill)), await _printed(lodge, bill)):
+        flat = " ".join(text.split())
+        assert "Taken back by the payer's bank, Online" in flat
+        assert "100.00 taken, of which 40.00 had paid charges that stay paid" in flat
+    await lodge.pay_link(link, "dispute_won")
+    won = await _check_sums(lodge, stay, await _bill(lodge, stay))
+    assert (won.paid, won.unspent) == (100, 60)
+    assert "disputed" not in {one.kind for one in won.payments}
 
 
 async def test_no_address_can_be_made_up(lodge: Lodge) -> None:

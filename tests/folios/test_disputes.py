@@ -1,8 +1,11 @@
 """Disputes of payments for stays: the folio keeps what was paid."""
 
+from decimal import Decimal
+
 import pytest
 
-from tests.folios.lodge import Lodge
+from tests.folios.lodge import Body, Lodge
+from tests.orders.shop import ORDERS, fee
 
 FEE = 15
 
@@ -27,6 +30,8 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     taken = 0 if is_won else 100
     assert (one["status"], one["takenAmount"]) == ("won" if is_won else "lost", taken)
     assert (one["fee"], one["paymentLinkId"]) == (FEE, link["id"])
+    assert (one["reservationId"], one["reservationShortCode"]) == (stay["id"], stay["shortCode"])
+    assert (one["orderId"], one["orderShortCode"], one["debtId"]) == (None, None, None)
     # The wallet had less: the rest is a claim.
     assert came - (await reader.get("/v1/wallet", status=200)).data["balance"] == min(
         FEE + taken, came
@@ -36,10 +41,49 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     gone = taken if is_deposit else 0
     assert (after["payments"], after["amountOwed"]) == (before["payments"], before["amountOwed"])
     assert after["disputedAmount"] == gone
+    [told] = after["disputes"]
+    assert told == {name: one[name] for name in told}
     for name in ("unspentAmount", "paymentsTotal"):
         assert after[name] == before[name] - gone, name
     assert await lodge.differences() == []
     assert await lodge.faults() == []
+
+
+@pytest.mark.parametrize("is_won", [True, False])
+async def test_credit_that_a_cancelled_order_frees_is_held(lodge: Lodge, is_won: bool) -> None:
+    """A dispute took the 100 that had paid an order of 80: cancelled, it frees nothing to spend."""
+    stay = await lodge.book(deposit_amount=100)
+    order = await lodge.charge(stay, 80)
+    link = await lodge.link(stay)
+    await lodge.pay_link(link)
+    await lodge.pay_link(link, "disputed")
+    assert (await lodge.folio(stay))["disputedAmount"] == 20
+    path = f"{ORDERS}/{order['id']}"
+    await lodge.api.patch(path, {"total_amount": 70}, status=200)
+    assert await _money(lodge, stay) == (0, 30)
+    for state, held in (("cancelled", 100), ("pending", 30), ("cancelled", 100)):
+        await lodge.api.patch(path, {"status": state}, status=200)
+        assert await _money(lodge, stay) == (0, held)
+    customer = (await lodge.folio(stay))["customerId"]
+    reader = await lodge.business.client("finance:transactions:read")
+    told = await reader.get(f"/v1/customers/{customer}/credit", status=200)
+    assert told.data["available"] == 0
+    assert (await lodge.act(stay, "refunds", amount=1, method="cash")).status == 400
+    body = {
+        "items": [fee(1)], "customer_id": customer, "amount_paid": 1,
+        "payment_method": "credit",
+    }  # fmt: skip
+    assert (await lodge.api.post(ORDERS, body)).status == 400
+    await lodge.pay_link(link, "dispute_won" if is_won else "dispute_lost")
+    assert await _money(lodge, stay) == ((100, 0) if is_won else (0, 100))
+    assert await lodge.differences() == []
+    assert await lodge.faults() == []
+
+
+async def _money(lodge: Lodge, stay: Body) -> tuple[Decimal, Decimal]:
+    """The money of a stay that can be spent, and what disputes have taken of it."""
+    folio = await lodge.folio(stay)
+    return folio["unspentAmount"], folio["disputedAmount"]
 
 
 async def test_a_disputed_deposit_is_not_handed_out_again(lodge: Lodge) -> None:

@@ -177,7 +177,7 @@ async def test_an_adjusted_order_tells_the_tax_of_its_total(open_shop: Open) -> 
 async def test_an_adjustment_takes_its_tax_with_it(shop: Shop) -> None:
     """On top of the prices: the adjustment is what it takes off before tax, and the sums hold.
 
-    Lines of several rates bear it by what they cost; fees and the service charge don't.
+    Lines of several rates bear it by what they cost, before fees; the service charge doesn't.
     """
     dear, cheap = await shop.product(1000, tax_rate=10), await shop.product(500, tax_rate=20)
     made = await shop.sell(line(dear), line(cheap), fee(100), service_charge_amount=50)

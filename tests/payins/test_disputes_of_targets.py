@@ -84,6 +84,7 @@ async def test_a_dispute_of_a_debts_payment(till: Till, is_won: bool) -> None:
     ends = "won" if is_won else "lost"
     assert (one["status"], one["takenAmount"]) == (ends, 0 if is_won else 400)
     assert (one["paymentLinkId"], one["orderId"]) == (link["id"], order["id"])
+    assert (one["debtId"], one["orderShortCode"]) == (debt["id"], order["shortCode"])
     assert before - await wallet(reader) == FEE + one["takenAmount"]
     assert (await till.debt_of(order))["status"] == "paid"
     assert (await till.order(order))["amountPaid"] == 400
@@ -100,6 +101,7 @@ async def test_a_dispute_of_a_top_up(till: Till, is_won: bool) -> None:
     before = await wallet(reader)
     one = await decided(till, link, is_won=is_won)
     assert (one["orderId"], one["paymentLinkId"]) == (None, link["id"])
+    assert (one["debtId"], one["reservationId"]) == (None, None)
     assert before - await wallet(reader) == FEE + (0 if is_won else 400)
     told = await events_of(till, "payment.disputed")
     assert [event["status"] for event in told] == ["evidence_due", "won" if is_won else "lost"]

@@ -1628,6 +1628,7 @@ CREATE TABLE ledger_transfers (
 CREATE INDEX ledger_transfers_by_credit ON ledger_transfers USING btree (book_id, credit_kind, credit_owner, id);
 CREATE INDEX ledger_transfers_by_debit ON ledger_transfers USING btree (book_id, debit_kind, debit_owner, id);
 CREATE INDEX ledger_transfers_by_kind ON ledger_transfers USING btree (book_id, kind, id) WHERE kind <> ALL (ARRAY['sale'::text, 'payment'::text]);
+CREATE INDEX ledger_transfers_by_moment ON ledger_transfers USING btree (book_id, happened_at, id);
 CREATE TRIGGER ledger_transfers_are_kept BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
 CREATE TRIGGER ledger_transfers_stay BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
 

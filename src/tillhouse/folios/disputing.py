@@ -7,9 +7,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios import payments
-from tillhouse.folios.store.payments import find_paid_stay
 from tillhouse.jobs.kinds import Job, LocalKind
-from tillhouse.kit.ids import BookKey
 from tillhouse.payins.disputes.actions import find_shown
 from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE, announce
 from tillhouse.payins.store.connections import find_book
@@ -26,8 +24,7 @@ async def _tell(services: Services, db: Db, job: Job) -> bool:
         return False
     which = Book(job.book_id, book["environment"])
     call = system_call(services, db, book["business_id"], which)
-    reservation_id = await find_paid_stay(db, BookKey(job.book_id, dispute.id))
-    if reservation_id is not None:
-        await payments.hold_disputed(call, await payments.lock(call, reservation_id))
-    await announce(call, dispute, reservation_id)
+    if dispute.reservation_id is not None:
+        await payments.hold_disputed(call, await payments.lock(call, dispute.reservation_id))
+    await announce(call, dispute)
     return False

@@ -14,6 +14,7 @@ from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
 from tillhouse.orders.types import Person
+from tillhouse.providers.payments.provider import DisputeState
 
 _NIGHTS = msgspec.json.Decoder(list[Night])
 
@@ -106,6 +107,19 @@ class ReturnRow(msgspec.Struct, frozen=True, kw_only=True):
     by: Person
 
 
+class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute of a payment of a stay, by its columns."""
+
+    id: UUID
+    status: DisputeState
+    amount: Decimal
+    taken_amount: Decimal
+    evidence_due_by: str | None
+    opened_at: str
+    # The part of what was taken that no order had used yet.
+    held: Decimal
+
+
 class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
     """A stay with all that its folio shows."""
 
@@ -114,6 +128,7 @@ class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
     payments: list[PaymentRow]
     moved: list[Moved]
     returns: list[ReturnRow] = []
+    disputes: list[DisputeRow] = []
 
 
 def costs(stay: Stay) -> dict[date, NightCost]:

@@ -189,6 +189,8 @@ async def _free_disputed(call: Call, stay: Stay) -> dict[CustomerId, list[Disput
     payers = await store.list_payers(call.db, BookKey(call.book.id, stay.id))
     found: dict[CustomerId, list[DisputedCredit]] = {}
     if payers:
+        # A change of an order locks the order, and then disputes.
+        await _lock_orders(call, stay)
         disputes = await lock_of_payments(call.db, call.book.id, list(payers))
         await credit.free(call.db, Ledger(call.book.id, stay.currency, call.now), disputes)
         for one in disputes:

@@ -8,7 +8,15 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.folios import rules
-from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, ReturnRow, Stay, costs
+from tillhouse.folios.facts import (
+    DisputeRow,
+    FolioRows,
+    OrderRow,
+    PaymentRow,
+    ReturnRow,
+    Stay,
+    costs,
+)
 from tillhouse.folios.store import stays
 from tillhouse.folios.types import (
     Folio,
@@ -22,6 +30,7 @@ from tillhouse.hotel.rates.rules import NightCost, read_taxes
 from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
+from tillhouse.orders.money_types import DisputeShown
 from tillhouse.orders.types import PaymentMethod, Status
 
 _ZERO = Decimal(0)
@@ -51,6 +60,7 @@ def folio_of(found: FolioRows) -> Folio:
         charges=[_charge(row) for row in found.orders if row.status != "deleted"],
         payments=[_payment(one) for one in found.payments],
         refunds=[_refund(one) for one in found.returns],
+        disputes=[_dispute(one) for one in found.disputes],
         night_taxes=_night_taxes(stay, [nights[one] for one in _charged(found) if one in nights]),
         charges_total=_sum(one.position.sold - one.position.returned for one in orders),
         payments_total=_sum(one.signed for one in found.moved if one.kind != "use"),
@@ -115,6 +125,17 @@ def _payment(row: PaymentRow) -> FolioPayment:
         transaction_id=row.transaction_id,
         at=row.at,
         by=row.by,
+    )
+
+
+def _dispute(row: DisputeRow) -> DisputeShown:
+    return DisputeShown(
+        id=row.id,
+        status=row.status,
+        amount=row.amount,
+        taken_amount=row.taken_amount,
+        evidence_due_by=row.evidence_due_by,
+        opened_at=row.opened_at,
     )
 
 

@@ -12,7 +12,7 @@ from tillhouse.hotel.values import DayShown, HotelText
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.text_types import Coded
-from tillhouse.orders.money_types import PaymentState
+from tillhouse.orders.money_types import DisputeShown, PaymentState
 from tillhouse.orders.payments.types import PaymentReference, ReceivedAmount
 from tillhouse.orders.types import PaymentMethod, Person, Reason, Status
 
@@ -199,6 +199,8 @@ class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Money that came in for it and went back, the oldest first."""
     refunds: list[FolioRefund]
     """Money that goes back, or went back, through payment providers, the oldest first."""
+    disputes: list[DisputeShown]
+    """The disputes of its payments, the oldest first; more by `GET /v1/disputes/{dispute_id}`."""
     night_taxes: list[FolioTax]
     """The taxes on the nights among them, without cancelled ones."""
     charges_total: Decimal

@@ -109,7 +109,7 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class DisputeShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A payment of an order that the payer's bank wants back."""
+    """A payment that the payer's bank wants back."""
 
     id: UUID
     status: DisputeState

@@ -153,6 +153,25 @@ async def test_a_dispute_of_a_payment_from_before_the_time_is_of_its_day(
     assert (day.at_provider.fees, day.booked.fees) == (0, -15)
 
 
+async def test_a_dispute_that_the_provider_lacks_is_told(drifting: Drifting) -> None:
+    """With what is booked of it; one that the list alone lacks is found by its payment."""
+    await disputed(drifting, "dispute_lost")
+    assert (await drifting.look()).differences == []
+    moved = "UPDATE sandbox_disputes SET created_at = created_at + $2::interval WHERE book_id = $1"
+    for way in (1, -1):
+        await drifting.till.sql.execute(moved, drifting.till.book, way * timedelta(days=90))
+        assert (await drifting.look()).differences == []
+    name = await drifting.till.sql.fetchval(
+        "DELETE FROM sandbox_disputes WHERE book_id = $1 RETURNING id::text", drifting.till.book
+    )
+    [one] = (await drifting.look()).differences
+    assert (one.kind, one.repair) == ("dispute_unknown", None)
+    assert name in one.id
+    assert "lost here, with 1000.00 USD taken and a fee of 15" in one.what
+    assert "ask its support" in one.what
+    assert [one.kind for one in (await drifting.mend()).differences] == ["dispute_unknown"]
+
+
 _LONG_AGO = (
     "UPDATE payins SET paid_at = paid_at - interval '30 days' WHERE book_id = $1",
     "UPDATE sandbox_payments SET paid_at = paid_at - interval '30 days' WHERE book_id = $1",

@@ -14,7 +14,9 @@ from tests.finance.reconciling.drifting import HOUR, Drifting
 from tests.make import Make
 from tests.payins.collecting import Collecting
 from tests.payins.vendor_books import connected
+from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.payments.simulators.stripe import StripeSimulator
 from tests.providers.payments.test_balances import TOLD
 from tests.providers.payments.vendors import VENDORS, Vendor, account_request, payout_request
 from tillhouse.access.process import Services
@@ -155,6 +157,25 @@ async def test_what_was_given_back_on_the_vendors_own_pages_is_told(deaf: Deaf) 
     [payin] = await deaf.till.payins()
     assert (payin["status"], payin["returned_amount"]) == ("received", 10)
     assert await deaf.drifts() == [False]
+
+
+async def test_a_dispute_that_the_vendor_lacks_is_told(deaf: Deaf) -> None:
+    """Recorded once, and then no longer in the vendor's lists, nor known of its payment."""
+    simulator = deaf.simulator
+    if not isinstance(simulator, StripeSimulator | PaystackSimulator):
+        pytest.skip("its disputes are not listed by their own")
+    reference = await deaf.paid()
+    await deaf.reconciliation().repair()
+    name = await simulator.dispute(reference)
+    await simulator.close_dispute(name, is_won=False)
+    assert [one.kind for one in (await deaf.look()).differences] == ["dispute_unrecorded"]
+    assert (await deaf.reconciliation().repair()).differences == []
+    simulator.disputes.clear()
+    # A payment that Paystack calls reversed is one where no dispute says why.
+    found = (await deaf.look()).differences
+    [one] = [one for one in found if one.kind.startswith("dispute")]
+    assert (one.kind, one.id, one.repair) == ("dispute_unknown", name, None)
+    assert f"it is lost here, with 250.00 {deaf.vendor.currency} taken" in one.what
 
 
 async def test_a_vendor_that_is_away_is_no_agreement(deaf: Deaf) -> None:

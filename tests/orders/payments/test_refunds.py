@@ -152,6 +152,52 @@ async def test_shares_of_a_line_add_up_to_it(till: Till) -> None:
                                              "amount": 9.67}]  # fmt: skip
 
 
+async def test_lines_give_back_what_is_charged_for_them(till: Till) -> None:
+    """20.01 and 9.99, of which 16.60 are charged: 11.07 and 5.53; parts add up to each."""
+    rice = {"product_name": "Rice", "quantity": 3, "custom_price": "6.67"}
+    order = await till.sell(rice, {**rice, "quantity": 1, "custom_price": "9.99"})
+    order = await till.patch(order, total_amount="16.60", amount_paid="16.60")
+    three, one = ({"item_id": item["id"], "quantity": 1} for item in order["items"])
+    for part in (three, one, three, three):
+        order = await till.give_back(order, lines=[part])
+    amounts = [refund["amount"] for refund in order["refunds"]]
+    assert amounts == [3.69, 5.53, 3.69, 3.69]
+    assert (order["status"], order["refundedAmount"], order["amountPaid"]) == ("refunded", 16.6, 0)
+
+
+async def test_a_total_set_after_a_refund_counts_for_the_lines_that_are_left(till: Till) -> None:
+    """10 of 20 went back, then 15 are charged: of the other line are 5 left."""
+    thing = {"product_name": "Rice", "quantity": 1, "custom_price": 10}
+    order = await till.sell(thing, thing, amount_paid=20, customer_name="Ada Obi")
+    first, second = ({"item_id": item["id"], "quantity": 1} for item in order["items"])
+    await till.give_back(order, lines=[first])
+    await till.patch(order, total_amount=15)
+    order = await till.give_back(order, lines=[second])
+    assert [refund["amount"] for refund in order["refunds"]] == [10, 5]
+
+
+async def test_fees_give_back_what_products_do_not_bear(till: Till) -> None:
+    """Of 10 and a fee of 5, 2 are charged: the product cost nothing, the fee 2."""
+    rice = {"product_name": "Rice", "quantity": 1, "custom_price": 10}
+    order = await till.sell(rice, fee(5))
+    order = await till.patch(order, total_amount=2, amount_paid=2)
+    product, charge = ({"item_id": item["id"], "quantity": 1} for item in order["items"])
+    await till.give_back(order, lines=[product], status=400)
+    order = await till.give_back(order, lines=[product, charge])
+    assert (order["status"], order["refundedAmount"]) == ("refunded", 2)
+
+
+async def test_tax_on_top_goes_back_with_a_line_as_it_is_charged(till: Till) -> None:
+    """1,100 and 600, of which 850 are charged: 550 and 300, tax included."""
+    dear, cheap = await till.product(1000, tax_rate=10), await till.product(500, tax_rate=20)
+    order = await till.sell(line(dear), line(cheap))
+    order = await till.patch(order, total_amount=850, amount_paid=850)
+    for item in order["items"]:
+        order = await till.give_back(order, lines=[{"item_id": item["id"], "quantity": 1}])
+    assert [refund["amount"] for refund in order["refunds"]] == [550, 300]
+    assert (order["status"], order["refundedAmount"]) == ("refunded", 850)
+
+
 async def test_stock_comes_back_once(till: Till) -> None:
     """Of 5 sold 2 are given back; the cancellation gives back 3, and 3 are taken again."""
     rice = await till.product(100, stock=10)

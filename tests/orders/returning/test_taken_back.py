@@ -9,7 +9,7 @@ import pytest
 
 from tests.finance.method_oracle import by_method
 from tests.orders.returning.giving import DAY, HOUR, MINUTES_5, Giving
-from tests.orders.shop import Body
+from tests.orders.shop import Body, fee
 from tillhouse.access.callers import Book
 from tillhouse.kit.clock import now
 from tillhouse.payins.recording import record
@@ -108,6 +108,42 @@ async def test_a_part_refund_of_ours_and_the_rest_on_its_pages(till: Giving) -> 
     shown = await till.show(other)
     assert (shown["amountPaid"], shown["status"]) == (0, "refunded")
     assert await gone(till) == 2000 - 985
+
+
+@pytest.mark.parametrize(("beside", "left"), [("change", 500), ("spent", 500), ("kept", 0)])
+async def test_an_overpaid_order_is_paid_what_its_payments_less_refunds_come_to(
+    till: Giving, beside: str, left: int
+) -> None:
+    """It keeps what isn't its to give: change in the payer's hands, credit that is spent."""
+    ada = await till.customer("Ada")
+    order = await till.deposit(1000, customer_id=ada["id"])
+    if beside == "change":
+        await till.pay(order, 500, "cash")
+        await till.paid(order, "exact", 500)
+        await till.pay(order, 500, "cash")
+    else:
+        await till.paid(order, "over", 1500)
+    if beside == "spent":
+        await till.sell(fee(500), customer_id=ada["id"], amount_paid=500, payment_method="credit")
+    before = await till.show(order)
+    assert before["amountPaid"] == 1500 == _counted(before)
+    back = await till.paid(order, "reversed")
+    assert back["amountPaid"] == _counted(back)
+    if beside == "change":
+        assert (back["amountPaid"], back["changeAmount"], back["status"]) == (
+            1000, 500, "completed",
+        )  # fmt: skip
+        back = await till.give_back(order, amount=500, method="cash")
+    assert (back["amountPaid"], back["status"]) == (left, "refunded")
+    assert back["amountPaid"] == _counted(back)
+
+
+def _counted(order: Body) -> Decimal:
+    """The payments of an order that count, less its refunds."""
+    rows = [(one, 1) for one in order["payments"]] + [(one, -1) for one in order["refunds"]]
+    counted = (Decimal(str(one["amount"])) * sign for one, sign in rows
+               if one["status"] == "successful")  # fmt: skip
+    return sum(counted, Decimal(0))
 
 
 async def test_less_is_left_for_refunds_of_ours(till: Giving) -> None:

@@ -10,7 +10,7 @@ from tillhouse.finance.books.types import LedgerEntry, LedgerPage, LedgerQuery, 
 _ENTRY = (
     "id", "occurred_at", "created_at", "kind", "debit_account", "debit_customer_id",
     "credit_account", "credit_customer_id", "amount", "currency", "source_type", "source_id",
-    "reverses_id",
+    "reverses_id", "day",
 )  # fmt: skip
 _ACCOUNT = ("account", "currency", "debits", "credits", "balance")
 
@@ -52,6 +52,7 @@ def _line(one: LedgerEntry) -> Sequence[object]:
         one.id, one.occurred_at, one.created_at, one.kind, one.debit.account,
         one.debit.customer_id or "", one.credit.account, one.credit.customer_id or "",
         f"{one.amount:f}", one.currency, one.source.type, one.source.id, one.reverses_id or "",
+        one.day,
     )  # fmt: skip
 
 

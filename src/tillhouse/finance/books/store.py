@@ -21,11 +21,21 @@ class EntryQuery(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None
     until: datetime | None
     kinds: Sequence[EntryKind] | None = None
+    moved_since: datetime | None = None
+    moved_until: datetime | None = None
 
     @property
     def is_of_rare_kinds(self) -> bool:
         """Whether an index of their own has the kinds: those that every sale makes are in none."""
         return self.kinds is not None and not {"sale", "payment"}.intersection(self.kinds)
+
+
+class EntryPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The source or the account whose entries are wanted; absent ones (None) let all pass."""
+
+    source_id: UUID | None
+    account: str | None
+    owner: UUID
 
 
 async def list_balances(db: Db, book_id: BookId, ends: datetime | None) -> Sequence[Record]:
@@ -91,6 +101,37 @@ async def list_entries(db: Db, book_id: BookId, query: EntryQuery) -> Sequence[R
     return await db.fetch(
         _ENTRY + "ledger_transfers t WHERE" + _OF_KINDS + _WITHIN + _NEWEST,
         *_values(book_id, query),
+    )
+
+
+async def list_entries_by_moment(
+    db: Db, book_id: BookId, query: EntryQuery, part: EntryPart
+) -> Sequence[Record]:
+    """A page of the entries of days on which money moved, the latest moment first.
+
+    The entry that it comes before is one of the book, or the page is empty.
+    """
+    return await db.fetch(
+        _ENTRY
+        + "ledger_transfers t WHERE t.book_id = $1 AND"
+        + _OF_KINDS
+        + """
+            t.id >= least_id(coalesce($4::timestamptz, '1970-01-01Z'))
+            AND t.id < least_id(coalesce($5::timestamptz, '9999-01-01Z'))
+            AND t.happened_at >= coalesce($8::timestamptz, '1970-01-01Z')
+            AND t.happened_at < coalesce($9::timestamptz, '9999-01-01Z')
+            AND ($3::uuid IS NULL OR (t.happened_at, t.id) < (
+                SELECT c.happened_at, c.id FROM ledger_transfers c
+                WHERE c.book_id = $1 AND c.id = $3))
+            AND ($10::uuid IS NULL OR t.source_id = $10)
+            AND ($11::text IS NULL OR t.debit_kind = $11 AND t.debit_owner = $12
+                OR t.credit_kind = $11 AND t.credit_owner = $12)
+        ORDER BY t.happened_at DESC, t.id DESC LIMIT $2
+        """,
+        *_values(book_id, query),
+        query.moved_since,
+        query.moved_until,
+        *msgspec.structs.astuple(part),
     )
 
 

@@ -86,6 +86,11 @@ class LedgerQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
     """From this day of the business on, by the moment of booking."""
     until: Day | None = None
     """Up to this day, all of it, by the moment of booking."""
+    occurred_from: Day | None = None
+    """From this day of the business on, by the day on which the money moved; the entries then come
+    in the order of that."""
+    occurred_to: Day | None = None
+    """Up to this day, all of it, by the day on which the money moved."""
 
     @property
     def size(self) -> int:
@@ -93,6 +98,11 @@ class LedgerQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
         if self.limit is None:
             return CSV_PAGE if self.format == "csv" else 50
         return self.limit
+
+    @property
+    def is_by_moment(self) -> bool:
+        """Whether it is for days on which money moved."""
+        return self.occurred_from is not None or self.occurred_to is not None
 
 
 class EntrySide(msgspec.Struct, frozen=True, rename="camel"):
@@ -131,6 +141,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The entry that this one takes back."""
     occurred_at: Timestamp
     """The moment at which the money moved."""
+    day: DayShown
+    """The day of the business on which it moved: the one on which it counts."""
     created_at: Timestamp
     """The moment at which it was booked."""
 

@@ -6,9 +6,15 @@ from collections.abc import AsyncIterator, Sequence
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import difference, read_pages
-from tillhouse.finance.reconciling.types import FoundDifference, OwnPayment, RecordFix, Side
-from tillhouse.providers.payments.provider import SeenDispute
+from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
+from tillhouse.finance.reconciling.types import (
+    FoundDifference,
+    OwnDispute,
+    OwnPayment,
+    RecordFix,
+    Side,
+)
+from tillhouse.providers.payments.provider import HeardPayment, SeenDispute
 
 _PAGE = 500
 
@@ -27,10 +33,14 @@ class DisputeCheck:
         async for page in read_pages(self._side, "disputes"):
             async for found in self._compare(page.disputes):
                 yield found
-        await self._read_own()
+        async for found in self._read_own():
+            yield found
 
-    async def _read_own(self) -> None:
-        """Those that were opened in the time are of its days, whatever the list tells."""
+    async def _read_own(self) -> AsyncIterator[FoundDifference]:
+        """Those that were opened in the time are of its days, whatever the list tells.
+
+        One that the list lacks is looked up by its payment.
+        """
         seen, after = self._side.seen, ""
         while True:
             async with self._services.pool.reading() as db:
@@ -38,9 +48,31 @@ class DisputeCheck:
                 paid = {one.transaction for one in own} - seen.own_payments.keys()
                 await self._keep_payments(db, list(paid))
             seen.own_disputes |= {one.provider_dispute_id: one for one in own}
+            for one in own:
+                if one.provider_dispute_id not in seen.disputes and (found := await self._ask(one)):
+                    yield found
             if len(own) < _PAGE:
                 return
             after = own[-1].provider_dispute_id
+
+    async def _ask(self, own: OwnDispute) -> FoundDifference | None:
+        """The difference between a dispute and what the provider tells of its payment."""
+        connection = self._side.connection
+        if not connection.provider.capabilities.has_statement:
+            return None
+        wanted = HeardPayment(None, own.transaction, may_be_back=True)
+        payments = await read_one(connection.provider.find_payments(connection.credentials, wanted))
+        told = {one.provider_reference: one for paid in payments or () for one in paid.disputes}
+        line = told.get(own.provider_dispute_id)
+        if line is None:
+            verdict = rules.unknown_dispute(own)
+        else:
+            self._side.seen.disputes[own.provider_dispute_id] = line
+            verdict = rules.judge_dispute(own, line)
+        if verdict is None:
+            return None
+        fix = RecordFix(self._side.origin, own.transaction) if verdict[2] else None
+        return FoundDifference(difference(self._side, own.provider_dispute_id, verdict), fix)
 
     async def _keep_payments(self, db: Db, names: Sequence[str]) -> list[OwnPayment]:
         """Read payments that are disputed, which may have come long before the time."""

@@ -103,6 +103,15 @@ def judge_dispute(own: OwnDispute | None, seen: SeenDispute) -> Verdict | None:
     return "dispute_differs", f"it is {here} here, and {there} at the provider", "record"
 
 
+def unknown_dispute(own: OwnDispute) -> Verdict:
+    """The difference of a dispute that the provider knows nothing of."""
+    words = (
+        f"it is {own.status} here, with {own.taken_amount:f} {own.currency} taken and a fee of "
+        f"{own.fee:f}, and the provider knows nothing of it: ask its support what became of it"
+    )
+    return "dispute_unknown", words, None
+
+
 def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verdict | None:
     """The difference between a withdrawal and what the provider tells; None: it knows it not."""
     if seen is None:

@@ -40,6 +40,7 @@ Kind = Literal[
     "refund_stuck",
     "dispute_unrecorded",
     "dispute_differs",
+    "dispute_unknown",
     "provider_unread",
     "order_differs",
     "link_differs",

@@ -119,6 +119,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     at: str
     words: list[str]
     amount: Decimal
+    # By a dispute, of which `amount` tells the part that no order had used.
+    taken: Decimal = _ZERO
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +177,7 @@ def snapshot(found: FolioRows, folio: Folio, more: Particulars, available: Funds
         charges=_first_charges(charges),
         taxes=_taxes(stay, rows, parts, to_come),
         payments=_first_payments(
-            [*map(_payment, found.payments), *_returning(found), *own], letters
+            [*map(_payment, found.payments), *_returning(found), *_disputed(found), *own], letters
         ),
         nights=sum(row.night is not None for row in rows),
         nights_to_come=folio.nights_to_come,
@@ -328,6 +330,19 @@ def _returning(found: FolioRows) -> Iterator[Payment]:
             words = [row.reason] if row.reason else []
             yield Payment(
                 kind="returning", methods=[ONLINE], at=row.at, words=words, amount=-row.amount
+            )
+
+
+def _disputed(found: FolioRows) -> Iterator[Payment]:
+    for row in found.disputes:
+        if row.taken_amount:
+            yield Payment(
+                kind="disputed",
+                methods=[ONLINE],
+                at=row.opened_at,
+                words=[],
+                amount=-row.held,
+                taken=row.taken_amount,
             )
 
 

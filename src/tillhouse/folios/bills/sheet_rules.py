@@ -24,6 +24,7 @@ _KINDS = {
     "payment": "{}",
     "refund": "Refund, {}",
     "returning": "Refund on its way, {}",
+    "disputed": "Taken back by the payer's bank, {}",
     "reversal": "Taken back by the provider, {}",
     "order": "Paid with the order, {}",
     "order_refund": "Given back for an order",
@@ -139,9 +140,16 @@ def _payment_entry(payment: Payment, currency: str, zone: ZoneInfo) -> Entry:
     return Entry(
         name=_KINDS[payment.kind].format(methods),
         date=_day(parse_timestamp(payment.at).astimezone(zone).date()),
-        details=payment.words,
+        details=[*payment.words, *_used(payment, currency)],
         amount=shown,
     )
+
+
+def _used(payment: Payment, currency: str) -> Iterator[str]:
+    """The part of what a dispute took that had paid charges: they stay paid."""
+    if used := payment.taken + payment.amount if payment.taken else Decimal(0):
+        taken = amount(payment.taken, currency)
+        yield f"{taken} taken, of which {amount(used, currency)} had paid charges that stay paid"
 
 
 def _sums(content: Content) -> Iterator[Sum]:

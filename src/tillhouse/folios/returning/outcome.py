@@ -32,10 +32,10 @@ from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, release, reverse, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.ledger.store.transactions import update_reversed_of
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.returning.rules import FUNDED, FUNDING, funded, short, step_of
+from tillhouse.orders.returning.undoing import undo_own
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 
@@ -179,7 +179,8 @@ async def _undo(outcome: StayRefundOutcome) -> None:
     call, sent = outcome.call, outcome.sent
     for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
         await reverse(call.db, outcome.ledger, outcome.source, transfer_id, sequence=number)
-    await update_reversed_of(call.db, outcome.ledger, (SOURCE, sent.id), ("refund",))
+    own = sent.shortfall - sent.taken_before
+    await undo_own(call.db, outcome.ledger, outcome.source, own)
     booked = sent.amount - sent.shortfall
     row = await _book(outcome, booked, Way("payment", outcome.reason)) if booked > 0 else None
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)

@@ -57,19 +57,6 @@ async def find_payer(db: Db, key: BookKey, receipt_id: UUID) -> CustomerId | Non
     )
 
 
-async def find_paid_stay(db: Db, dispute: BookKey) -> UUID | None:
-    """The stay whose payment is disputed; None where it was for no stay."""
-    return await db.fetchval(
-        """
-        SELECT f.reservation_id FROM disputes d
-        JOIN folio_payments f ON f.book_id = d.book_id AND f.receipt_id = d.payin_id
-            AND f.kind = 'payment'
-        WHERE d.book_id = $1 AND d.id = $2
-        """,
-        *dispute,
-    )
-
-
 async def list_payers(db: Db, key: BookKey) -> dict[UUID, CustomerId]:
     """The payments by providers that came in for a stay, with the customer whose credit each is."""
     rows = await db.fetch(

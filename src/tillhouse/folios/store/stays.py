@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, ReturnRow, Stay
+from tillhouse.folios.facts import DisputeRow, FolioRows, OrderRow, PaymentRow, ReturnRow, Stay
 from tillhouse.folios.rules import Moved, StayOrder, Use
 from tillhouse.kit.ids import BookId, BookKey, OrderId
 
@@ -75,6 +75,14 @@ _RETURNS: LiteralString = """
         json_build_object('id', b.recorded_by_id, 'name', b.recorded_by_name) AS by
     FROM folio_returns b WHERE b.book_id = $1 AND b.reservation_id = $2 ORDER BY b.id
 """
+_DISPUTES: LiteralString = """
+    SELECT d.id, d.status, d.amount, d.taken_amount, iso(d.evidence_due_at) AS evidence_due_by,
+        iso(d.opened_at) AS opened_at, coalesce(h.amount, 0) AS held
+    FROM folio_payments f
+    JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
+    LEFT JOIN ledger_holds h ON h.book_id = d.book_id AND h.id = d.credit_hold_id
+    WHERE f.book_id = $1 AND f.reservation_id = $2 AND f.kind = 'payment' ORDER BY d.id
+"""
 
 
 async def find_stay(db: Db, key: BookKey) -> Stay | None:
@@ -98,7 +106,9 @@ async def find_folio(db: Db, key: BookKey) -> FolioRows | None:
         + _PAYMENTS
         + ") p) AS payments, (SELECT json_agg(b) FROM ("
         + _RETURNS
-        + ") b) AS returns, (SELECT json_agg(m) FROM ("
+        + ") b) AS returns, (SELECT json_agg(d) FROM ("
+        + _DISPUTES
+        + ") d) AS disputes, (SELECT json_agg(m) FROM ("
         + _MOVED
         + ") m) AS moved FROM ("
         + _STAY
@@ -108,13 +118,14 @@ async def find_folio(db: Db, key: BookKey) -> FolioRows | None:
     if row is None:
         return None
     fields = dict(row)
-    names = ("orders", "payments", "returns", "moved")
-    orders, payments, returns, moved = (fields.pop(name) for name in names)
+    names = ("orders", "payments", "returns", "disputes", "moved")
+    orders, payments, returns, disputes, moved = (fields.pop(name) for name in names)
     return FolioRows(
         stay=Stay(**fields),
         orders=msgspec.json.decode(orders or "[]", type=list[OrderRow]),
         payments=msgspec.json.decode(payments or "[]", type=list[PaymentRow]),
         returns=msgspec.json.decode(returns or "[]", type=list[ReturnRow]),
+        disputes=msgspec.json.decode(disputes or "[]", type=list[DisputeRow]),
         moved=msgspec.json.decode(moved or "[]", type=list[Moved]),
     )
 

@@ -1,6 +1,7 @@
 """Statements that change transactions."""
 
 from collections.abc import Sequence
+from typing import LiteralString
 from uuid import UUID
 
 from tillhouse.db.pool import Db
@@ -38,19 +39,29 @@ async def update_reversed_of(
     )
 
 
+_IS_PAST: LiteralString = """
+    SELECT coalesce(bool_or(t.happened_at < date_trunc('day', $2, u.time_zone)
+        OR is_closed(t.book_id, t.happened_at)), false)
+    FROM transactions t
+    JOIN books b ON b.id = t.book_id
+    JOIN businesses u ON u.id = b.business_id
+    WHERE t.book_id = $1
+"""
+
+
+async def is_of_a_past_day(db: Db, ledger: Ledger, transaction_id: UUID) -> bool:
+    """Whether a transaction is of a day of the business before, or of a closed one."""
+    return await db.fetchval(
+        _IS_PAST + " AND t.id = $3", ledger.book_id, ledger.now, transaction_id
+    )
+
+
 async def is_any_of_a_past_day(
     db: Db, ledger: Ledger, source: tuple[str, UUID], types: Sequence[TransactionType]
 ) -> bool:
     """Whether a transaction of some types that a source has is of a day of the business before."""
     return await db.fetchval(
-        """
-        SELECT coalesce(bool_or(t.happened_at < date_trunc('day', $2, u.time_zone)
-            OR is_closed(t.book_id, t.happened_at)), false)
-        FROM transactions t
-        JOIN books b ON b.id = t.book_id
-        JOIN businesses u ON u.id = b.business_id
-        WHERE t.book_id = $1 AND t.source_type = $3 AND t.source_id = $4 AND t.type = ANY($5)
-        """,
+        _IS_PAST + " AND t.source_type = $3 AND t.source_id = $4 AND t.type = ANY($5)",
         ledger.book_id,
         ledger.now,
         *source,

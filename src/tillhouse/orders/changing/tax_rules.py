@@ -1,12 +1,14 @@
-"""The tax of an order whose total was set by hand: pure decisions.
+"""The lines of an order whose total was set by hand, and their tax: pure decisions.
 
 The difference between what the lines come to and what is charged is spread over the lines that
-bear a discount, by what they cost, tax included. The tax of each is then that of the amount that
-is charged for it, and the adjustment is what remains, so that the sums of the order add up.
+bear a discount, by what they cost, tax included; beyond what these cost, over the others. The tax
+of each is then that of the amount that is charged for it, and the adjustment is what remains, so
+that the sums of the order add up.
 """
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Protocol
 
 import msgspec
 
@@ -15,6 +17,20 @@ from tillhouse.orders.changing.rules import OrderState
 
 _ZERO = Decimal(0)
 _HUNDRED = Decimal(100)
+
+
+class CostingLine(Protocol):
+    """A line with its cost, tax included, as it was recorded."""
+
+    @property
+    def line_type(self) -> str:
+        """A product or a fee."""
+        ...
+
+    @property
+    def total(self) -> Decimal:
+        """The cost of all of it."""
+        ...
 
 
 class TaxedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +58,7 @@ def retaxed(after: OrderState, lines: Sequence[TaxedLine]) -> OrderState:
     more = after.total_amount - untaxed - sum((line.added for line in lines), _ZERO)
     taxes = [
         _taxes(line, share, after.currency)
-        for line, share in zip(lines, _shares(lines, more, after.currency), strict=True)
+        for line, share in zip(lines, spread(lines, more, after.currency), strict=True)
     ]
     added = sum((on_top for _, on_top in taxes), _ZERO)
     return msgspec.structs.replace(
@@ -53,16 +69,25 @@ def retaxed(after: OrderState, lines: Sequence[TaxedLine]) -> OrderState:
     )
 
 
-def _shares(lines: Sequence[TaxedLine], more: Decimal, currency: str) -> list[Decimal]:
-    """The share of each line in a difference; none is taken below 0, what is free bears none."""
-    bearers = [index for index, line in enumerate(lines) if line.line_type == "product"]
-    bearers = [index for index in bearers or range(len(lines)) if lines[index].total]
+def spread(lines: Sequence[CostingLine], more: Decimal, currency: str) -> list[Decimal]:
+    """The share of each line in a difference; none is taken below 0, what is free bears none.
+
+    The products bear it, and the fees the part that is more than these cost.
+    """
     shares = [_ZERO] * len(lines)
-    weights = [lines[index].total for index in bearers]
-    if bearers:
+    for is_product in (True, False):
+        bearers = [
+            index
+            for index, line in enumerate(lines)
+            if line.total and (line.line_type == "product") == is_product
+        ]
+        weights = [lines[index].total for index in bearers]
+        if not bearers:
+            continue
         most = max(more, -sum(weights, _ZERO))
         for index, share in zip(bearers, largest_remainder(most, weights, currency), strict=True):
             shares[index] = share
+        more -= most
     return shares
 
 

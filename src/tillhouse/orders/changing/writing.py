@@ -12,7 +12,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.closed_rules import booked
-from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.ledger.rules import Ledger, Movement, Source
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders.actor import actor_of
@@ -59,8 +59,9 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     move: MoneyMove | None = None
     tender: Tender | None = None
     repayment: Repayment = Repayment()
-    # A refund didn't last: its own transaction says so, and there is no other.
+    # A refund didn't last: its own transaction says so, or stands on its day and has a counter.
     undoes: bool = False
+    counter: Movement | None = None
 
 
 class WrittenChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +86,16 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
         """The amount that came in, or below zero the one that is taken back."""
         return self.after.amount_paid - self.before.amount_paid
 
+    @property
+    def turns_credit(self) -> bool:
+        """Whether credit that it was paid by is the customer's again, or the order's.
+
+        A correction takes credit back for somebody who says what becomes of it.
+        """
+        before, after = (disputed.needed(position) for position in self.positions)
+        is_correction = self.paid < 0 and not self.move.is_refund
+        return before != after and self.paid <= 0 and not is_correction
+
 
 async def write(
     call: Call, before: OrderState, after: OrderState, cause: Cause | None = None
@@ -99,8 +110,10 @@ async def write(
     key, moved_money = BookKey(call.book.id, before.id), (written.payment, written.refund)
     await update_order(call.db, key, call.now, change.after, moved_money)
     disputes = await disputed.free(call, before) if disputed.is_moved(*change.positions) else ()
+    of_stay = await disputed.free_of_stay(call, before) if change.turns_credit else ()
     await _post(call, change)
     await disputed.hold_anew(call, change.after, disputes)
+    await disputed.hold_of_stay(call, before, change.positions, of_stay)
     await _follow(call, before, change.after)
     await _announce(call, change, written, [*moved, *cause.repayment.moved])
     return written
@@ -112,7 +125,8 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
     position = divided(start, wanted, move)
     found = postings(start, position, move)
     if cause.undoes:
-        found = msgspec.structs.replace(found, movements=())
+        movements = () if cause.counter is None else (cause.counter,)
+        found = msgspec.structs.replace(found, movements=movements)
     posted = rows(before.id, found, before.postings)
     return _Change(
         before=before,

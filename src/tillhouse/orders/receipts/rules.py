@@ -204,8 +204,9 @@ def _returned(order: Order, items: Sequence[ItemShown]) -> Iterator[Returned]:
     for refund in refunds:
         for line in refund.lines if refund.status == "successful" else ():
             item = by_id.get(line.item_id)
-            if item is not None and item.quantity:
-                tax = item.tax_amount * line.quantity / item.quantity
+            if item is not None and item.total_price:
+                # By the amount, which is less than the line's where less was charged for it.
+                tax = item.tax_amount * line.amount / item.total_price
                 yield Returned(
                     name=item.product_name,
                     quantity=line.quantity,

@@ -1,6 +1,6 @@
 """Refunds of an order, and how it stands afterwards: pure decisions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partial import faults
 from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.tax_rules import spread
 from tillhouse.orders.money_types import ONLINE, method_of
 from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.types import NewRefund
@@ -46,9 +47,14 @@ class RefundableLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of an order, and how much of it was given back already."""
 
     item_id: UUID
+    line_type: str
     quantity: Decimal
+    # As it was recorded: without the tax that came on top, and with it.
+    net: Decimal
     total: Decimal
+    # The quantity that was given back, and the amount.
     returned: Decimal
+    given: Decimal
 
 
 class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +150,7 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRef
             f"The refunds of an order name at most {REFUNDED_LINES_MAX} lines together: give the "
             "rest back by its amount."
         )
-    lines = _lines(new, facts, order.currency)
+    lines = _lines(new, facts, order)
     amount = Decimal(new.amount or 0) or sum((one.amount for one in lines), _ZERO)
     if amount > (left := _left(order)):
         raise Refused(f"{amount:f} can't be given back: {left:f} are left of what was paid.")
@@ -185,27 +191,38 @@ def check_tender(refund: DecidedRefund, facts: RefundFacts) -> None:
         raise Invalid.field("method", wrong)
 
 
-def _lines(new: NewRefund, facts: RefundFacts, currency: str) -> list[LineRefund]:
-    known = {line.item_id: line for line in facts.lines}
-    return [
-        LineRefund(
-            line=(line := known[wanted.item_id]),
-            quantity=Decimal(wanted.quantity),
-            amount=_share(line, line.returned + wanted.quantity, currency)
-            - _share(line, line.returned, currency),
-        )
-        for wanted in new.lines or ()
-    ]
+def _lines(new: NewRefund, facts: RefundFacts, order: OrderState) -> list[LineRefund]:
+    """The parts of lines that are given back, each up to its share less what was given of it.
 
-
-def _share(line: RefundableLine, quantity: Decimal, currency: str) -> Decimal:
-    """The cost of so much of a line; of all of it, exactly its total.
-
-    A refund is the difference between two such shares, so that several never exceed the line.
+    So several add up to the line, and all to what the order costs, also where its total was set
+    after some were given back.
     """
+    charged = _charged(facts.lines, order)
+    known = {line.item_id: line for line in facts.lines}
+    left = sum(charged.values(), _ZERO) - sum((line.given for line in facts.lines), _ZERO)
+    refunds: list[LineRefund] = []
+    for wanted in new.lines or ():
+        line = known[wanted.item_id]
+        share = _share(line, charged[line.item_id], line.returned + wanted.quantity, order.currency)
+        amount = max(min(share - line.given, left), _ZERO)
+        left -= amount
+        refunds.append(LineRefund(line=line, quantity=Decimal(wanted.quantity), amount=amount))
+    return refunds
+
+
+def _charged(lines: Sequence[RefundableLine], order: OrderState) -> dict[UUID, Decimal]:
+    """The amounts that are charged for the lines, with their shares of what was set by hand."""
+    recorded = sum((line.total - line.net for line in lines), _ZERO)
+    more = order.adjustment_amount + order.exclusive_tax_amount - recorded
+    shares = spread(lines, more, order.currency)
+    return {line.item_id: line.total + share for line, share in zip(lines, shares, strict=True)}
+
+
+def _share(line: RefundableLine, charged: Decimal, quantity: Decimal, currency: str) -> Decimal:
+    """The charge for so much of a line; for all of it, exactly what is charged."""
     if quantity == line.quantity:
-        return line.total
-    return round_money(line.total * quantity / line.quantity, currency)
+        return charged
+    return round_money(charged * quantity / line.quantity, currency)
 
 
 def _only_method(tenders: Mapping[Method, Decimal]) -> Method:

@@ -37,47 +37,49 @@ REFUNDING: LiteralString = " AS r (" + record(REFUNDS) + ")"
 """The columns of refunds that come as JSON."""
 
 
+_FACTS: LiteralString = """
+    WITH returned AS (
+        SELECT (l ->> 'itemId')::uuid AS item_id, sum((l ->> 'quantity')::numeric) AS quantity,
+            sum((l ->> 'amount')::numeric) AS amount
+        FROM refunds r, jsonb_array_elements(r.lines) l
+        WHERE r.book_id = $1 AND r.order_id = $2 AND r.lines IS NOT NULL
+            AND (r.status IN ('successful', 'pending')
+                -- The money came home again, the goods are back all the same.
+                OR (r.status = 'reversed' AND r.restocked))
+        GROUP BY 1
+    ), moved AS (
+        SELECT p.method, p.amount FROM payments p
+        WHERE p.book_id = $1 AND p.order_id = $2 AND p.status = 'successful'
+        UNION ALL
+        SELECT r.method, r.shortfall - r.amount FROM refunds r
+        WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
+    )
+    SELECT (
+            SELECT json_agg(json_build_object('item_id', i.id, 'line_type', i.line_type,
+                'quantity', i.quantity::text,
+                'net', (i.subtotal_amount - i.discount_amount)::text,
+                'total', i.total_price::text, 'returned', coalesce(b.quantity, 0)::text,
+                'given', coalesce(b.amount, 0)::text) ORDER BY i.position)
+            FROM order_items i LEFT JOIN returned b ON b.item_id = i.id
+            WHERE i.book_id = $1 AND i.order_id = $2
+        ) AS lines,
+        (
+            SELECT coalesce(json_object_agg(m.method, m.amount::text), '{}') FROM (
+                SELECT method, sum(amount) AS amount FROM moved GROUP BY method) m
+        ) AS tenders,
+        (SELECT count(*) FROM refunds r WHERE r.book_id = $1 AND r.order_id = $2) AS refunds,
+        (
+            SELECT coalesce(sum(jsonb_array_length(r.lines)), 0)::bigint FROM refunds r
+            WHERE r.book_id = $1 AND r.order_id = $2
+        ) AS refunded_lines,
+        (SELECT coalesce(sum(d.taken_amount), 0) FROM disputes d
+            WHERE d.book_id = $1 AND d.order_id = $2) AS disputed
+"""
+
+
 async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> RefundFacts:
     """The lines of an order with what was given back of each, and its money by method."""
-    row = await db.fetchrow(
-        """
-        WITH returned AS (
-            SELECT (l ->> 'itemId')::uuid AS item_id, sum((l ->> 'quantity')::numeric) AS quantity
-            FROM refunds r, jsonb_array_elements(r.lines) l
-            WHERE r.book_id = $1 AND r.order_id = $2 AND r.lines IS NOT NULL
-                AND (r.status IN ('successful', 'pending')
-                    -- The money came home again, the goods are back all the same.
-                    OR (r.status = 'reversed' AND r.restocked))
-            GROUP BY 1
-        ), moved AS (
-            SELECT p.method, p.amount FROM payments p
-            WHERE p.book_id = $1 AND p.order_id = $2 AND p.status = 'successful'
-            UNION ALL
-            SELECT r.method, r.shortfall - r.amount FROM refunds r
-            WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
-        )
-        SELECT (
-                SELECT json_agg(json_build_object('item_id', i.id, 'quantity', i.quantity::text,
-                    'total', i.total_price::text, 'returned', coalesce(b.quantity, 0)::text)
-                    ORDER BY i.position)
-                FROM order_items i LEFT JOIN returned b ON b.item_id = i.id
-                WHERE i.book_id = $1 AND i.order_id = $2
-            ) AS lines,
-            (
-                SELECT coalesce(json_object_agg(m.method, m.amount::text), '{}') FROM (
-                    SELECT method, sum(amount) AS amount FROM moved GROUP BY method) m
-            ) AS tenders,
-            (SELECT count(*) FROM refunds r WHERE r.book_id = $1 AND r.order_id = $2) AS refunds,
-            (
-                SELECT coalesce(sum(jsonb_array_length(r.lines)), 0)::bigint FROM refunds r
-                WHERE r.book_id = $1 AND r.order_id = $2
-            ) AS refunded_lines,
-            (SELECT coalesce(sum(d.taken_amount), 0) FROM disputes d
-                WHERE d.book_id = $1 AND d.order_id = $2) AS disputed
-        """,
-        book_id,
-        order_id,
-    )
+    row = await db.fetchrow(_FACTS, book_id, order_id)
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
     return RefundFacts(
         lines=msgspec.json.decode(row["lines"], type=list[RefundableLine]),

@@ -17,7 +17,6 @@ from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, release, reverse, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.ledger.store.transactions import update_reversed, update_reversed_of
 from tillhouse.orders import announce, stock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
@@ -36,6 +35,7 @@ from tillhouse.orders.returning.store import (
     update_ended,
     update_known,
 )
+from tillhouse.orders.returning.undoing import undo_booked, undo_own
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 from tillhouse.stock.facts import MovedStock
@@ -241,7 +241,8 @@ async def undo(outcome: RefundOutcome) -> None:
     call, order, sent = outcome.call, outcome.order, outcome.sent
     for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
         await reverse(call.db, outcome.ledger, outcome.source, transfer_id, sequence=number)
-    await update_reversed_of(call.db, outcome.ledger, (rules.SOURCE, sent.id), ("refund",))
+    own = sent.shortfall - sent.taken_before
+    await undo_own(call.db, outcome.ledger, outcome.source, own)
     booked = sent.amount - sent.shortfall
     ending = RefundEnding(
         status="reversed",
@@ -253,10 +254,11 @@ async def undo(outcome: RefundOutcome) -> None:
     await update_ended(call.db, sent, ending, call.now)
     await _count(outcome, sent.taken_before - sent.amount)
     if sent.transaction_id is not None:
-        await update_reversed(call.db, outcome.ledger, sent.transaction_id)
+        counter = await undo_booked(call.db, outcome.ledger, sent.transaction_id, booked)
         cause = Cause(
             move=MoneyMove(method=METHOD, keeps_change=True),
             repayment=Repayment(refund_id=sent.id),
             undoes=True,
+            counter=counter,
         )
         await write(call, order, rules.undone(order, booked, sent.of_sale), cause)

@@ -1,7 +1,6 @@
 """The event of a dispute whose payment was for no order; orders tell of theirs themselves."""
 
 from typing import Any
-from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
@@ -16,14 +15,14 @@ ORDER_DISPUTE = "order_dispute"
 """The one that the room of orders declares."""
 
 
-async def announce(call: Call, dispute: Dispute, reservation_id: UUID | None) -> None:
+async def announce(call: Call, dispute: Dispute) -> None:
     """Tell of a dispute, and of the stay that its payment was for."""
     metadata: dict[str, Any] = {
         "status": dispute.status,
         "amount": dispute.amount,
         "currency": dispute.currency,
         "paymentLinkId": dispute.payment_link_id,
-        "reservationId": reservation_id,
+        "reservationId": dispute.reservation_id,
         "dispute": dispute,
     }
     data = ChangeData(

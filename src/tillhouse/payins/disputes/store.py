@@ -15,7 +15,7 @@ from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.kit.page import Page
 from tillhouse.ledger.rules import NO_OWNER
 from tillhouse.payins.disputes.rules import DisputeFacts
-from tillhouse.payins.disputes.types import DisputedCredit, DisputeRow
+from tillhouse.payins.disputes.types import DisputedCredit, DisputedStayCredit, DisputeRow
 from tillhouse.providers.payments.provider import SeenDispute
 
 _ROW: LiteralString = """
@@ -26,11 +26,21 @@ _ROW: LiteralString = """
 _SHOWN: LiteralString = """
     SELECT d.id, d.status, d.amount, d.taken_amount, d.fee, d.currency, d.reason,
         iso(d.evidence_due_at) AS evidence_due_by, d.provider, d.provider_dispute_id,
-        split_part(p.provider_transaction_id, '#', 1) AS provider_transaction_id, d.order_id,
+        split_part(p.provider_transaction_id, '#', 1) AS provider_transaction_id,
+        d.order_id, o.short_code AS order_short_code,
+        CASE WHEN l.target_type = 'debt' THEN l.target_id END AS debt_id,
+        r.id AS reservation_id, r.short_code AS reservation_short_code,
         CASE WHEN p.target_type = 'payment_link' THEN p.target_id END AS payment_link_id,
         p.amount AS payment_amount, iso(d.opened_at) AS opened_at, iso(d.closed_at) AS closed_at,
         iso(d.created_at) AS created_at, iso(d.updated_at) AS updated_at
-    FROM disputes d JOIN payins p ON p.book_id = d.book_id AND p.id = d.payin_id
+    FROM disputes d
+    JOIN payins p ON p.book_id = d.book_id AND p.id = d.payin_id
+    LEFT JOIN orders o ON o.book_id = d.book_id AND o.id = d.order_id
+    LEFT JOIN payment_links l ON p.target_type = 'payment_link'
+        AND l.book_id = p.book_id AND l.id = p.target_id
+    LEFT JOIN folio_payments f ON f.book_id = p.book_id AND f.receipt_id = p.id
+        AND f.kind = 'payment'
+    LEFT JOIN hotel_reservations r ON r.book_id = f.book_id AND r.id = f.reservation_id
     WHERE d.book_id = $1
 """
 
@@ -196,6 +206,31 @@ async def lock_of_payments(
         _OF_CREDIT + " AND d.payin_id = ANY($2)" + _LOCKED, book_id, list(payin_ids)
     )
     return [DisputedCredit(**row) for row in rows]
+
+
+async def lock_of_stay(db: Db, book_id: BookId, order_id: OrderId) -> list[DisputedStayCredit]:
+    """Those of the money of the stay that an order belongs to, of the order's customer."""
+    rows = await db.fetch(
+        """
+        SELECT d.id, d.payin_id, d.taken_amount, d.credit_hold_id, d.credit_holds,
+            coalesce((SELECT h.amount FROM ledger_holds h
+                WHERE h.book_id = d.book_id AND h.id = d.credit_hold_id), 0) AS held,
+            (SELECT coalesce(sum(u.amount), 0) FROM folio_uses u
+                WHERE u.book_id = o.book_id AND u.reservation_id = o.hotel_reservation_id
+                    AND u.order_id = o.id) AS used
+        FROM orders o
+        JOIN folio_payments f ON f.book_id = o.book_id
+            AND f.reservation_id = o.hotel_reservation_id AND f.customer_id = o.customer_id
+            AND f.kind = 'payment'
+        JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
+        WHERE o.book_id = $1 AND o.id = $2
+            AND (d.taken_amount > 0 OR d.credit_hold_id IS NOT NULL)
+        ORDER BY d.id FOR NO KEY UPDATE OF d
+        """,
+        book_id,
+        order_id,
+    )
+    return [DisputedStayCredit(**row) for row in rows]
 
 
 async def update_credit_hold(db: Db, key: BookKey, hold_id: UUID | None) -> None:

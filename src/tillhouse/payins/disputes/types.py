@@ -48,6 +48,14 @@ class Dispute(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The provider's name of the payment."""
     order_id: OrderId | None
     """The order that was paid; null: the payment was for no order."""
+    order_short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])] | None
+    """Its code."""
+    debt_id: UUID | None
+    """The debt of that order, where the link was for the debt."""
+    reservation_id: UUID | None
+    """The stay that was paid; null: the payment was for no stay."""
+    reservation_short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])] | None
+    """The code of that stay."""
     payment_link_id: UUID | None
     """The payment link that the payment came through; null: through none."""
     payment_amount: Decimal
@@ -68,6 +76,15 @@ class DisputedCredit(msgspec.Struct, frozen=True, kw_only=True):
     credit_hold_id: HoldId | None
     # How often it has held some.
     credit_holds: int
+
+
+class DisputedStayCredit(DisputedCredit, frozen=True, kw_only=True):
+    """A dispute of money of a stay, as one of the orders needs it that were paid by that money."""
+
+    # The amount that it holds.
+    held: Decimal
+    # The part of the stay's money that the order was paid by.
+    used: Decimal
 
 
 class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
