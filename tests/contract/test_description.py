@@ -41,7 +41,7 @@ BEYOND_THE_SCHEMA = [
     r"This API key is revoked",
     r"[\w.\[\]]+: must have at most \d decimals",
     r"[\w.\[\]]+: is no [\w ]+ of this business and environment",
-    r"(?:updated_since|date|(?:departs_|occurred_)?(?:from|to)): must be (?:in the years|a date such as)",
+    r"(?:updated_since|date|(?:departs_|occurred_)?(?:from|to)): must be (?:in the years|a date)",
     r"Idempotency-Key: is required",
     r"[\w.\[\]]+: must be .*, not a number with a fraction",
     r"type: is \w+, which (?:needs|has no) variants",
