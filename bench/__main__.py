@@ -6,6 +6,7 @@ import sys
 from bench import (
     calls,
     checkout,
+    desk,
     fairness,
     finance,
     hooks,
@@ -34,6 +35,7 @@ SUBJECTS = {
     "hotel": hotel.measure,
     "inbox": inbox.measure,
     "turns": turns.measure,
+    "desk": desk.measure,
 }
 
 

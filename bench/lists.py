@@ -43,6 +43,9 @@ class Book(msgspec.Struct, kw_only=True):
     url: str
     master_key: str
     token: str
+    # The login of its owner.
+    email: str = ""
+    password: str = ""
 
     @property
     def settings(self) -> dict[str, str]:
@@ -94,7 +97,10 @@ def open_book(folder: Path, rows: int) -> Iterator[Book]:
         print(f"{data}: {made['filled']}, {time.monotonic() - began:.0f} s in all", flush=True)
         uvloop.run(_settle(server.url))
         key = (data / "master.key").read_text("utf-8").strip()
-        yield Book(rows=rows, url=server.url, master_key=key, token=made["testKey"])
+        yield Book(
+            rows=rows, url=server.url, master_key=key, token=made["testKey"],
+            email=made["email"], password=made["password"],
+        )  # fmt: skip
     finally:
         server.release()
 

@@ -15,6 +15,7 @@ class Response:
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.status = status
         self.headers = {name.decode(): value.decode() for name, value in headers}
+        self.cookies = [value.decode() for name, value in headers if name == b"set-cookie"]
         self.body = body
 
     @property

@@ -47,7 +47,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         async with installation.open_services(database, migrating=lambda _: None) as services:
             made = await demo.ensure(services)
             filled = await _fill(services, made, options)
-        found = {"businessId": made.business_id, "testKey": made.test_key, "filled": filled}
+        found = {
+            "businessId": made.business_id, "testKey": made.test_key, "filled": filled,
+            "email": str(made.email), "password": made.password,
+        }  # fmt: skip
         return cast("dict[str, Any]", msgspec.to_builtins(found))
 
     stop = Stop()

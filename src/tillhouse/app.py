@@ -14,6 +14,7 @@ from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
 from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
+from tillhouse.desk.room import ROOM as DESK
 from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.finance.room import ROOM as FINANCE
 from tillhouse.folios.room import ROOM as FOLIOS
@@ -74,6 +75,7 @@ ROOMS: tuple[Room, ...] = (
     PAYINS,
     HOTEL,
     FOLIOS,
+    DESK,
 )
 
 # The catalogue of events shows these groups first.

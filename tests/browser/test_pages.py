@@ -1,4 +1,4 @@
-"""The pages of the reference and of the checkout, judged in Chromium."""
+"""The pages of the reference, of the checkout and of the desk, judged in Chromium."""
 
 import pytest
 
@@ -18,7 +18,11 @@ PAGES = (
 
 @pytest.mark.parametrize(
     ("module", "args"),
-    [("tests.browser", ["--only", ",".join(PAGES)]), ("tests.browser.checkout", [])],
+    [
+        ("tests.browser", ["--only", ",".join(PAGES)]),
+        ("tests.browser.checkout", []),
+        ("tests.browser.desk", []),
+    ],
 )
 def test_pages_are_without_fault(module: str, args: list[str]) -> None:
     """By axe, wide and narrow, light and dark, by keyboard, and as somebody uses them."""

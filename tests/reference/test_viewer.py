@@ -13,7 +13,7 @@ from tillhouse.reference.viewer.document import Document, slug
 from tillhouse.reference.viewer.guides import Library, folder, read
 
 # Paths that the server has beside the viewer.
-_BESIDE = {"/openapi.json", "/llms.txt", "/docs"}
+_BESIDE = {"/openapi.json", "/llms.txt", "/docs", "/"}
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VIEWER = Document(DOCUMENT)
 LIBRARY = Library(VIEWER, read(folder()))

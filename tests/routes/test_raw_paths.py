@@ -9,8 +9,9 @@ from tests.routes.conftest import Visitor
 from tillhouse.app import PRODUCT
 from tillhouse.http.raw import PATH_VALUE_LENGTH_MAX, RawRoute
 
-RAW = PRODUCT.pages()
 _PARAMETER = re.compile(r"\{(\w+)\}")
+# A route without a value in its path needs no such test.
+RAW = [route for route in PRODUCT.pages() if _PARAMETER.search(route.path)]
 # The other places of a path hold these, so that a handler gets as far as it can.
 _PLAUSIBLE = {"provider": "sandbox", "digest": "0" * 64, "name": "page.css", "reference": "abc"}
 _UUID = "0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"
@@ -66,6 +67,5 @@ async def test_a_broken_value_in_a_path_is_refused(route: RawRoute, visitor: Vis
 
 
 def test_every_raw_route_is_known() -> None:
-    """Each has a value in its path; one without needs no such test, and none is there."""
-    assert len(RAW) >= 15
-    assert all(_PARAMETER.search(route.path) for route in RAW)
+    """Those of payers, of providers, and of the desk."""
+    assert len(RAW) >= 40

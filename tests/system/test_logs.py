@@ -85,7 +85,7 @@ async def test_the_demo_is_shown_to_a_terminal_or_when_asked(
         else:
             await until(lambda: path.read_bytes().count(b"curl -s") >= 3, "it shows the keys")
             said = path.read_bytes()
-        assert b"Dashboard login: demo@tillhouse.example" in said
+        assert b"Login: demo@tillhouse.example" in said
         assert b"Test key: thsk_test_" in said
         process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(process.wait, 30) == 0

@@ -30,7 +30,7 @@ class NewAccount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     business_name: Name
     business_type: BusinessType = "retail"
     currency: CurrencyCode | None = None
-    """The currency of all amounts, as ISO 4217; left out: that of the country."""
+    """The currency of all amounts, as ISO 4217; left out: USD."""
     time_zone: ZoneName | None = None
     country: CountryCode | None = None
 
@@ -127,6 +127,8 @@ class SessionShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The business that the session acts for."""
     ip_address: str
     """The address from which the person logged in."""
+    device: str | None
+    """The browser, of a session in the desk; null of one by tokens."""
     created_at: Timestamp
     """When the person logged in."""
     refreshed_at: Timestamp

@@ -12,6 +12,7 @@ from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.people import give_opening
 from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
@@ -34,6 +35,7 @@ from tillhouse.developer.types import (
     ScopeName,
 )
 from tillhouse.kit.clock import now
+from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BusinessId, KeyId, UserId, new_id
 from tillhouse.kit.money import Amount
 from tillhouse.kit.values import (
@@ -66,6 +68,8 @@ class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     password: str
     test_key: str
     live_key: str
+    # The address that opens the business in a browser of this machine: once, within ten minutes.
+    desk_url: str
     is_password_reset: bool = False
 
 
@@ -134,7 +138,8 @@ def card(made: Demo) -> str:
         orders, added = made.filled.orders, made.filled.added
         filled = f"\nTest book: {orders:,} demo orders, {added:,} of them recorded just now"
     return (
-        f"Dashboard login: {made.email} with the password {made.password}{again}\n"
+        f"Open it in a browser: {made.desk_url}\n"
+        f"Login: {made.email} with the password {made.password}{again}\n"
         f"Test key: {made.test_key}\n"
         f"Live key: {made.live_key}"
         f"{filled}"
@@ -159,7 +164,8 @@ async def ensure(services: Services) -> Demo:
             is_reset = not await services.passwords.verify(user["password_hash"], password)
             if is_reset:
                 await _reset_password(services, db, (user_id, business_id), password, moment)
-        call = await owner_call(services, db, UserId(user_id), BusinessId(business_id), moment)
+        owner = UserId(user_id), BusinessId(business_id)
+        call = await owner_call(services, db, *owner, moment)
         return Demo(
             base_url=services.settings.public_url,
             business_id=BusinessId(business_id),
@@ -167,6 +173,7 @@ async def ensure(services: Services) -> Demo:
             password=password,
             test_key=await _secret(call, "test"),
             live_key=await _secret(call, "live"),
+            desk_url=await _desk_url(call, owner),
             is_password_reset=is_reset,
         )
 
@@ -234,6 +241,15 @@ async def owner_call(
         book=Book(books.live, "live"),
         caller=caller,
     )
+
+
+async def _desk_url(call: Call, owner: tuple[UserId, BusinessId]) -> str:
+    """The address of a new session of the owner, for one browser."""
+    found = existing(await sessions.find_user_by_email(call.db, EMAIL))
+    tokens = await actions.open_session(call, owner, found["password_changed_at"])
+    session_id = call.services.tokens.read(tokens.access_token).session_id
+    secret = existing(await give_opening(call.services, call.db, session_id, call.now))
+    return f"{call.services.settings.public_url}/desk/open/{secret}"
 
 
 async def _secret(call: Call, environment: Environment) -> str:

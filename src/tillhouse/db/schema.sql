@@ -2569,7 +2569,13 @@ CREATE TABLE sessions (
     network text NOT NULL,
     refresh_generation integer NOT NULL DEFAULT 0,
     opened_business_id uuid,
+    cookie_digest bytea,
+    previous_cookie_digest bytea,
+    cookie_renewed_at timestamp with time zone,
+    device text,
     CONSTRAINT sessions_pkey PRIMARY KEY (id),
+    CONSTRAINT sessions_cookie_digest_key UNIQUE (cookie_digest),
+    CONSTRAINT sessions_previous_cookie_digest_key UNIQUE (previous_cookie_digest),
     CONSTRAINT sessions_previous_refresh_digest_key UNIQUE (previous_refresh_digest),
     CONSTRAINT sessions_refresh_digest_key UNIQUE (refresh_digest),
     CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)

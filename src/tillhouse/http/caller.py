@@ -3,10 +3,10 @@
 from typing import assert_never
 
 from tillhouse.access import rules
-from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.callers import Book, UserCaller
+from tillhouse.access.people import person_by_claims
 from tillhouse.access.process import Services
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
-from tillhouse.access.store.sessions import find_session
+from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.route import Guard, Open, Portal, Scope, Session
 from tillhouse.kit.errors import Forbidden, Invalid, Unauthenticated
@@ -26,17 +26,9 @@ async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | 
             return None
         case Scope():
             return await _admit_to_scope(services, guard, exchange)
-        case Portal():
-            user = await _user(services, exchange, _token(exchange))
-            rules.check_permission(user, MANAGE_DEVELOPER_KEYS)
-            rules.check_subscription(user)
-            if guard.step_up:
-                rules.check_step_up(user, exchange.now)
-            return Book(user.books.live, "live")
-        case Session():
-            user = await _user(services, exchange, _token(exchange))
-            if guard.permission is not None:
-                rules.check_permission(user, guard.permission)
+        case Portal() | Session():
+            user = await _user(services, exchange)
+            check_person(user, guard)
             if guard.step_up:
                 rules.check_step_up(user, exchange.now)
             return Book(user.books.live, "live")
@@ -44,15 +36,31 @@ async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | 
             assert_never(guard)
 
 
+def check_person(person: UserCaller, guard: Guard) -> None:
+    """Refuse a person who may not call what this guards, a step-up aside."""
+    match guard:
+        case Open():
+            pass
+        case Scope():
+            if guard.keys_only:
+                raise Forbidden("This answers about an API key: call it with one.")
+            if person.role not in guard.roles:
+                rules.check_scope(person.scopes, guard.name)
+        case Portal():
+            rules.check_permission(person, MANAGE_DEVELOPER_KEYS)
+            rules.check_subscription(person)
+        case Session():
+            if guard.permission is not None:
+                rules.check_permission(person, guard.permission)
+        case _:
+            assert_never(guard)
+
+
 async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) -> Book:
-    token = _token(exchange)
-    if token.startswith(_KEY_MARK):
+    if exchange.signed_in is None and (token := _token(exchange)).startswith(_KEY_MARK):
         return await _admit_key(services, guard, exchange, token)
-    user = await _user(services, exchange, token)
-    if guard.keys_only:
-        raise Forbidden("This answers about an API key: call it with one.")
-    if user.role not in guard.roles:
-        rules.check_scope(user.scopes, guard.name)
+    user = await _user(services, exchange)
+    check_person(user, guard)
     environment = _named_environment(exchange)
     if environment is None:
         if exchange.method not in READS:
@@ -95,34 +103,19 @@ def _named_environment(exchange: Exchange) -> Environment | None:
             raise Invalid.field(_ENVIRONMENT, "must be test or live")
 
 
-async def _user(services: Services, exchange: Exchange, token: str) -> UserCaller:
-    if token.startswith(_KEY_MARK):
-        raise Unauthenticated(
-            "This path takes the access token of a login, not an API key: POST /api/auth/login."
-        )
-    claims = services.tokens.read(token)
-    async with services.pool.reading() as db:
-        row = await find_session(
-            db, claims.session_id, claims.user_id, claims.business_id, exchange.now
-        )
-    if row is None:
-        raise Unauthenticated("This session has ended: log in again.")
-    exchange.caller = UserCaller(
-        user_id=claims.user_id,
-        session_id=claims.session_id,
-        business_id=claims.business_id,
-        books=Books(row["test_book_id"], row["live_book_id"]),
-        name=row["name"],
-        email=row["email"],
-        role=row["role"],
-        permissions=PERMISSIONS[row["role"]],
-        scopes=services.declared.roles[row["role"]],
-        password_verified_at=row["password_verified_at"],
-        subscription_fault=rules.subscription_fault(
-            row["subscription_status"], row["trial_ends_at"], row["api_access"], exchange.now
-        ),
-    )
-    return exchange.caller
+async def _user(services: Services, exchange: Exchange) -> UserCaller:
+    person = exchange.signed_in
+    if person is None:
+        token = _token(exchange)
+        if token.startswith(_KEY_MARK):
+            raise Unauthenticated(
+                "This path takes the access token of a login, not an API key: POST /api/auth/login."
+            )
+        person = await person_by_claims(services, services.tokens.read(token), exchange.now)
+        if person is None:
+            raise Unauthenticated("This session has ended: log in again.")
+    exchange.caller = person
+    return person
 
 
 def _token(exchange: Exchange) -> str:

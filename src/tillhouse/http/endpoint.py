@@ -4,12 +4,10 @@ admit → read the body → parse → one transaction (replay or handler) → co
 """
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
-from typing import Any, Literal, get_args, get_origin
-from uuid import UUID
+from typing import Any
 
 import asyncpg
 import msgspec
@@ -25,19 +23,18 @@ from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
 from tillhouse.http.body import ClientLeft, read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.http.fields import ERRORS_MAX, Form, form_of, right_parts
+from tillhouse.http.fields import ERRORS_MAX, Form, all_errors, form_of, right_parts
 from tillhouse.http.kept_answers import ANSWERS
-from tillhouse.http.query import parse_query
+from tillhouse.http.query import parse_query, path_value
 from tillhouse.http.route import CsvAnswer, EventStream, Open, Portal, Reply, Route, envelope
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.http.wire import read
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
+from tillhouse.kit.errors import FieldError, Invalid, Limited, Problem, Unavailable, check
 from tillhouse.kit.partial import InvalidField
 
 log = structlog.get_logger()
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 # A comment, which clients of server-sent events pass over.
 _HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
@@ -55,6 +52,15 @@ class SuccessAnswer(msgspec.Struct, frozen=True):
     body: bytes | AsyncGenerator[bytes]
     is_replay: bool = False
     sheet: CsvAnswer | None = None
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """A request whose caller was let in and whose path and query were read."""
+
+    book: Book | None
+    # The arguments of the handler so far; the body comes last.
+    args: list[Any]
+    wrong: list[FieldError]
 
 
 class RouteHandler:
@@ -79,52 +85,65 @@ class RouteHandler:
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> SuccessAnswer:
         """Answer one request, or raise the problem that it has."""
+        begun = await self._begin(services, exchange, path)
+        if self._is_read:
+            return await self._answer_read(services, exchange, begun)
+        with services.shares.body(exchange.owner, is_stranger=exchange.caller is None) as held:
+            raw = await read_body(exchange, receive, held)
+            return await self._answer_write(services, exchange, begun, raw)
+
+    async def perform(
+        self, services: Services, exchange: Exchange, path: dict[str, str], raw: bytes = b""
+    ) -> SuccessAnswer:
+        """The same where the body is already there: a page of this process asks, not a client."""
+        begun = await self._begin(services, exchange, path)
+        if self._is_read:
+            return await self._answer_read(services, exchange, begun)
+        return await self._answer_write(services, exchange, begun, raw)
+
+    async def _begin(self, services: Services, exchange: Exchange, path: dict[str, str]) -> _Begun:
         wrong: list[FieldError] = []
         book = await self._admit(services, exchange, wrong)
-        args = [_path_value(text, self.path_types[name]) for name, text in path.items()]
+        args = [path_value(text, self.path_types[name]) for name, text in path.items()]
         query = None
         try:
             query = parse_query(exchange.query, self.query_type, services.declared.lists)
         except Invalid as problem:
             wrong += problem.details or ()
-        if self._is_read:
-            check(wrong[:ERRORS_MAX])
-            if self._has_payload:
-                args.append(query)
-            async with self._turn(services, exchange):
-                # The caller has left, so a read is dropped. A write is made: it was asked for.
-                if exchange.has_left():
-                    raise ClientLeft
-                if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
-                    return await self._listen(services, exchange, book, args)
-                return await self._read(services, exchange, book, args)
-        with services.shares.body(exchange.owner, is_stranger=exchange.caller is None) as held:
-            raw = await read_body(exchange, receive, held)
-            async with self._turn(services, exchange, len(raw)):
-                return await self._answer_write(services, exchange, book, args, raw, wrong)
+        if self._is_read and self._has_payload:
+            args.append(query)
+        return _Begun(book, args, wrong)
+
+    async def _answer_read(
+        self, services: Services, exchange: Exchange, begun: _Begun
+    ) -> SuccessAnswer:
+        check(begun.wrong[:ERRORS_MAX])
+        async with self._turn(services, exchange):
+            # The caller has left, so a read is dropped. A write is made: it was asked for.
+            if exchange.has_left():
+                raise ClientLeft
+            if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
+                return await self._listen(services, exchange, begun.book, begun.args)
+            return await self._read(services, exchange, begun.book, begun.args)
 
     async def _answer_write(
-        self,
-        services: Services,
-        exchange: Exchange,
-        book: Book | None,
-        args: list[Any],
-        raw: bytes,
-        wrong: list[FieldError],
+        self, services: Services, exchange: Exchange, begun: _Begun, raw: bytes
     ) -> SuccessAnswer:
-        key = self._key(exchange, wrong)
-        # No body at all is an empty object.
-        decoded, unfit = read(raw) if raw else ({}, [])
-        if len(raw) > _LARGE_BYTES:
-            await asyncio.sleep(0)
-        form = form_of(decoded, unfit, self.body_type, services.declared.lists)
-        if wrong or form.wrong:
-            broken = await self._broken(services, exchange, book, args, form)
-            raise _all_errors(wrong, form.wrong, broken)
-        if self._has_payload:
-            args.append(form.body)
-        claim = self._claim(exchange, book, key, form.decoded)
-        return await self._write(services, exchange, book, args, claim)
+        book, args, wrong = begun.book, begun.args, begun.wrong
+        async with self._turn(services, exchange, len(raw)):
+            key = self._key(exchange, wrong)
+            # No body at all is an empty object.
+            decoded, unfit = read(raw) if raw else ({}, [])
+            if len(raw) > _LARGE_BYTES:
+                await asyncio.sleep(0)
+            form = form_of(decoded, unfit, self.body_type, services.declared.lists)
+            if wrong or form.wrong:
+                broken = await self._broken(services, exchange, book, args, form)
+                raise all_errors(wrong, form.wrong, broken)
+            if self._has_payload:
+                args.append(form.body)
+            claim = self._claim(exchange, book, key, form.decoded)
+            return await self._write(services, exchange, book, args, claim)
 
     def _turn(
         self, services: Services, exchange: Exchange, size: int = 0
@@ -378,23 +397,3 @@ class RouteHandler:
             caller=exchange.caller,
             claim=claim,
         )
-
-
-def _all_errors(
-    wrong: list[FieldError], formal: list[FieldError], broken: list[FieldError]
-) -> Invalid:
-    """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
-    named = {error.field for error in formal}
-    more = [error for error in broken if error.field not in named]
-    return Invalid([*wrong, *formal, *more][:ERRORS_MAX])
-
-
-def _path_value(text: str, type_: Any) -> object:
-    """A path segment as its type; what can't be one names nothing we have."""
-    if type_ is UUID or getattr(type_, "__supertype__", None) is UUID:
-        if not _UUID.fullmatch(text):
-            raise Missing
-        return UUID(text)
-    if get_origin(type_) is Literal and text in get_args(type_):
-        return text
-    raise Missing

@@ -45,6 +45,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     now: datetime
     has_left: Callable[[], bool]
     template: str = ""
+    # The person whose page asks, known by a cookie. An operation of the API reads none itself.
+    signed_in: UserCaller | None = None
     caller: KeyCaller | UserCaller | None = None
     allowance: Allowance | None = None
     # Further headers of the answer: CORS, replays.

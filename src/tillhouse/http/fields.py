@@ -48,6 +48,15 @@ def form_of(decoded: Any, unfit: list[FieldError], type_: Any, lists: Lists = NO
     return Form(decoded, None if wrong else body, wrong[:ERRORS_MAX])
 
 
+def all_errors(
+    wrong: list[FieldError], formal: list[FieldError], broken: list[FieldError]
+) -> Invalid:
+    """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
+    named = {error.field for error in formal}
+    more = [error for error in broken if error.field not in named]
+    return Invalid([*wrong, *formal, *more][:ERRORS_MAX])
+
+
 def _is_told(field: str, named: set[str]) -> bool:
     """Whether the field or one that holds it is named already."""
     while field not in named:

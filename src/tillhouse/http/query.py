@@ -1,21 +1,37 @@
-"""From a query string to its struct; unknown and repeated parameters are refused by name."""
+"""From a query string to its struct; unknown and repeated parameters are refused by name.
+
+And from a segment of the path to its value.
+"""
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import parse_qsl
+from uuid import UUID
 
 import msgspec
 from msgspec.structs import FieldInfo
 
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
-from tillhouse.kit.errors import FieldError, Invalid
+from tillhouse.kit.errors import FieldError, Invalid, Missing
 from tillhouse.kit.text import unfit
 from tillhouse.kit.values import NO_LISTS, Lists, Search
 
 PARAMETERS_MAX = 100
 _WHOLE = re.compile("-?[0-9]{1,4000}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def path_value(text: str, type_: Any) -> object:
+    """A path segment as its type; what can't be one names nothing we have."""
+    if type_ is UUID or getattr(type_, "__supertype__", None) is UUID:
+        if not _UUID.fullmatch(text):
+            raise Missing
+        return UUID(text)
+    if get_origin(type_) is Literal and text in get_args(type_):
+        return text
+    raise Missing
 
 
 def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import msgspec
 import structlog
 
+from tillhouse.access.callers import UserCaller
 from tillhouse.access.process import Services
 from tillhouse.http import problems
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
@@ -66,6 +67,8 @@ class RawAnswer(msgspec.Struct, frozen=True):
     body: bytes | AsyncGenerator[bytes]
     status: int = 200
     headers: Headers = []
+    # The person who is signed in: the log names the caller, and the bytes are the business's.
+    person: UserCaller | None = None
 
 
 # Renders a refusal for people, from its sentence and the request's id.
@@ -90,6 +93,8 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes_max: int = BODY_BYTES_MAX
     # Whether other systems call it: hooks take turns apart from pages.
     is_hook: bool = False
+    # Whether its handler takes turns by itself, those of the person whose page it is.
+    has_own_queue: bool = False
     # Whether it may have to be printed: what waits for that takes turns apart as well.
     is_printed: bool = False
     answered_within_s: float = ANSWERED_WITHIN_S
@@ -109,7 +114,9 @@ class RawEndpoint:
         if refusal is None:
             return await self._answer(services, exchange, path, receive)
         try:
-            return await self._answer(services, exchange, path, receive)
+            page = await self._answer(services, exchange, path, receive)
+            exchange.caller = page.person
+            return page
         except ClientLeft:
             raise
         except Problem as problem:
@@ -183,6 +190,8 @@ class RawEndpoint:
 
     def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
         shares, route = services.shares, self.route
+        if route.has_own_queue:
+            return nullcontext()
         gate = shares.hooks if route.is_hook else shares.pages
         if route.is_printed:
             gate = shares.receipts

@@ -56,7 +56,8 @@ class Router:
         return sorted(self._leaf(path)[0])
 
     def _leaf(self, path: str) -> tuple[dict[str, tuple[Found, list[str]]], list[str]]:
-        found = _find(self._root, path[1:].split("/"), 0, [])
+        segments = path[1:].split("/") if path.startswith("/") else []
+        found = _find(self._root, segments, 0, [])
         if found is None:
             meant = self._meant(path)
             guess = f" Did you mean {meant}?" if meant else ""

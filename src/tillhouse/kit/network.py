@@ -54,6 +54,14 @@ def parse_address(text: str) -> Address:
     return address
 
 
+def is_loopback(text: str) -> bool:
+    """Whether an address is of this machine."""
+    try:
+        return parse_address(text).is_loopback
+    except ValueError:
+        return False
+
+
 def contains(networks: Iterable[Network], address: Address) -> bool:
     """Tell whether an address is in one of the networks."""
     return any(address in network for network in networks)

@@ -3,11 +3,8 @@
 import json
 from importlib.resources import files
 
-from tillhouse.access.process import Services
 from tillhouse.http.api import Page
-from tillhouse.http.exchange import Exchange
 from tillhouse.http.pages import ASK_EACH_TIME, KEEP_FOR_EVER, static
-from tillhouse.http.problems import Headers
 from tillhouse.reference.introduction import brief
 from tillhouse.reference.viewer.site import POLICY, site
 
@@ -21,7 +18,6 @@ def pages(url: str) -> dict[str, Page]:
     served = document(url)
     short = brief(url).encode()
     found: dict[str, Page] = {
-        "/": _to_the_reference,
         "/openapi.json": static(lambda: served, "application/json", POLICY, ASK_EACH_TIME),
         "/llms.txt": static(lambda: short, "text/plain; charset=utf-8", POLICY, ASK_EACH_TIME),
     }
@@ -35,9 +31,3 @@ def document(url: str) -> bytes:
     """The finished document, with this address as its server."""
     finished = (files("tillhouse.reference") / DOCUMENT).read_bytes()
     return finished.replace(_SERVER, b'"url": %s' % json.dumps(url).encode(), 1)
-
-
-async def _to_the_reference(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
-    """The bare address leads to something readable."""
-    headers: Headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"location", b"/docs")]
-    return 307, headers, b"The API reference is at /docs.\n"

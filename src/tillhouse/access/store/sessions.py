@@ -11,29 +11,102 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BusinessId, UserId
 
+_PERSON = """
+    SELECT s.id, s.user_id, s.business_id, s.expires_at, u.name, u.email, m.role,
+        s.password_verified_at, t.id AS test_book_id, l.id AS live_book_id,
+        c.status AS subscription_status, c.trial_ends_at, c.api_access
+    FROM sessions s
+    JOIN members m ON m.business_id = s.business_id AND m.user_id = s.user_id
+    JOIN users u ON u.id = s.user_id
+    JOIN books t ON t.business_id = s.business_id AND t.environment = 'test'
+    JOIN books l ON l.business_id = s.business_id AND l.environment = 'live'
+    JOIN subscriptions c ON c.business_id = s.business_id
+    WHERE s.ended_at IS NULL AND s.expires_at > $1
+"""
+
 
 async def find_session(
     db: Db, session_id: UUID, user_id: UserId, business_id: BusinessId, now: datetime
 ) -> Record | None:
     """The person behind a session that stands, with role, books and subscription as of now."""
     return await db.fetchrow(
-        """
-        SELECT u.name, u.email, m.role, s.password_verified_at,
-            t.id AS test_book_id, l.id AS live_book_id,
-            c.status AS subscription_status, c.trial_ends_at, c.api_access
-        FROM sessions s
-        JOIN members m ON m.business_id = s.business_id AND m.user_id = s.user_id
-        JOIN users u ON u.id = s.user_id
-        JOIN books t ON t.business_id = s.business_id AND t.environment = 'test'
-        JOIN books l ON l.business_id = s.business_id AND l.environment = 'live'
-        JOIN subscriptions c ON c.business_id = s.business_id
-        WHERE s.id = $1 AND s.user_id = $2 AND s.business_id = $3
-            AND s.ended_at IS NULL AND s.expires_at > $4
-        """,
+        _PERSON + " AND s.id = $2 AND s.user_id = $3 AND s.business_id = $4",
+        now,
         session_id,
         user_id,
         business_id,
+    )
+
+
+async def find_session_by_cookie(
+    db: Db, digest: bytes, now: datetime, renewed_after: datetime
+) -> Record | None:
+    """The same behind the session of a browser; its cookie may have been renewed a moment ago."""
+    return await db.fetchrow(
+        _PERSON
+        + """ AND (s.cookie_digest = $2
+            OR s.previous_cookie_digest = $2 AND s.cookie_renewed_at > $3)""",
         now,
+        digest,
+        renewed_after,
+    )
+
+
+class Cookie(msgspec.Struct, frozen=True):
+    """The cookie that a session of a browser is known by from now on."""
+
+    digest: bytes
+    expires_at: datetime
+    device: str
+
+
+async def update_cookie(db: Db, session_id: UUID, new: Cookie, now: datetime) -> bool:
+    """Give a session that stands a new cookie; whether it stood. None before is good any more."""
+    done = await db.execute(
+        """
+        UPDATE sessions SET cookie_digest = $2, previous_cookie_digest = NULL, expires_at = $3,
+            device = $4, refreshed_at = $5
+        WHERE id = $1 AND ended_at IS NULL AND expires_at > $5
+        """,
+        session_id,
+        new.digest,
+        new.expires_at,
+        new.device,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def update_cookie_of(
+    db: Db, old: bytes, new: Cookie, now: datetime, *, keeps_old: bool
+) -> UUID | None:
+    """Exchange the cookie of a session that stands; None when it has another one by now."""
+    return await db.fetchval(
+        """
+        UPDATE sessions SET cookie_digest = $2, expires_at = $3, device = $4, refreshed_at = $5,
+            previous_cookie_digest = CASE WHEN $6 THEN $1 END, cookie_renewed_at = $5
+        WHERE cookie_digest = $1 AND ended_at IS NULL AND expires_at > $5
+        RETURNING id
+        """,
+        old,
+        new.digest,
+        new.expires_at,
+        new.device,
+        now,
+        keeps_old,
+    )
+
+
+async def update_cookie_end(db: Db, session_id: UUID, now: datetime, expires_at: datetime) -> None:
+    """Let the session of a browser that is in use go on."""
+    await db.execute(
+        """
+        UPDATE sessions SET expires_at = $3, refreshed_at = $2
+        WHERE id = $1 AND ended_at IS NULL AND expires_at < $3
+        """,
+        session_id,
+        now,
+        expires_at,
     )
 
 
@@ -153,7 +226,7 @@ async def list_sessions(db: Db, user_id: UserId, now: datetime, most: int) -> Se
     """The sessions of a user that stand, the one used last first."""
     return await db.fetch(
         """
-        SELECT id, business_id, ip_address, iso(created_at) AS created_at,
+        SELECT id, business_id, ip_address, device, iso(created_at) AS created_at,
             iso(refreshed_at) AS refreshed_at, iso(expires_at) AS expires_at
         FROM sessions
         WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2

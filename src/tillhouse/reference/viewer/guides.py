@@ -15,10 +15,9 @@ from tillhouse.reference.viewer.document import Document, Operation, TagPage
 from tillhouse.reference.viewer.markdown import Heading
 
 # In the order in which they are read; others follow by name.
-ORDER = ("quickstart", "authentication", "orders", "catalog", "places", "customers", "kitchen",
-         "hotel", "messaging", "inbox", "payments", "finance", "wallet", "voice", "webhooks",
-         "errors",
-         "operating")  # fmt: skip
+ORDER = ("quickstart", "desk", "authentication", "orders", "catalog", "places", "customers",
+         "kitchen", "hotel", "messaging", "inbox", "payments", "finance", "wallet", "voice",
+         "webhooks", "errors", "operating")  # fmt: skip
 
 
 class Guide(msgspec.Struct, frozen=True, kw_only=True):

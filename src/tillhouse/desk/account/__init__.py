@@ -1,0 +1,1 @@
+"""The pages of the person: password, devices, appearance, businesses and stores."""

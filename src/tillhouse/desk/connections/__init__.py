@@ -1,0 +1,1 @@
+"""Connections: the other systems that a business works with."""

@@ -1,0 +1,1 @@
+"""Customers: who somebody is, and how they and the business stand."""

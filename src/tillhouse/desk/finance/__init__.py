@@ -1,0 +1,1 @@
+"""Finance: the money that came in and went out."""

@@ -1,0 +1,99 @@
+"""Pages of expenses: the list with its form, and one."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.finance import operations as ops
+from tillhouse.desk.frame.lists import pager
+from tillhouse.desk.frame.places import Frame, frame_of
+from tillhouse.desk.frame.words import exact, money_column, named, when, zone
+from tillhouse.desk.page import Onward, PageRequest, Shown
+from tillhouse.kit.errors import Missing, Problem
+
+PATH = "/desk/finance/expenses"
+Data = Mapping[str, Any]
+METHODS = ("cash", "transfer", "pos", "card", "other")
+_FIELDS = ("amount", "category", "description", "method")
+_FILTERS = ("from", "to", "page")
+_PER_PAGE = 25
+
+
+async def show_list(page: PageRequest) -> Shown:
+    """Expenses, the newest first, and the form for another one."""
+    frame, query = await frame_of(page), page.request.query
+    wanted = {name: query[name] for name in _FILTERS if query.get(name)}
+    found = await page.needed(ops.LIST_EXPENSES, limit=_PER_PAGE, **wanted, store_id=_store(frame))
+    amounts = money_column([one["amount"] for one in found.data], frame.currency)
+    facts: dict[str, Any] = {
+        "rows": [_shown(one, frame) | {"amount": amount}
+                 for one, amount in zip(found.data, amounts, strict=True)],
+        "pager": pager(PATH, query, found.extra["meta"]),
+        "methods": METHODS,
+        "may_record": page.may(ops.RECORD_EXPENSE),
+    }  # fmt: skip
+    return Shown("finance/expenses.html", facts)
+
+
+async def show_one(page: PageRequest) -> Shown:
+    """One expense."""
+    frame = await frame_of(page)
+    found = (await page.needed(ops.EXPENSE, page.path["expense_id"])).data
+    expense = _shown(found, frame) | {"amount": exact(found["amount"], found["currency"])}
+    facts = {"expense": expense, "may_delete": page.may(ops.DELETE_EXPENSE)}
+    return Shown("finance/expense.html", facts)
+
+
+async def record(page: PageRequest) -> Shown | Onward:
+    """Record an expense."""
+    frame, form = await frame_of(page), page.form
+    body = {name: form[name] for name in _FIELDS if form.get(name)}
+    if at := form.get("occurred_at"):
+        body["occurred_at"] = _moment(at, frame)
+    if store := _store(frame):
+        body["store_id"] = store
+    try:
+        made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
+    except Problem as problem:
+        return msgspec.structs.replace(await show_list(page), refusal=problem)
+    return Onward(f"{PATH}/{made.data['id']}")
+
+
+async def delete(page: PageRequest) -> Shown | Onward:
+    """Take an expense back."""
+    try:
+        await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
+    except Missing:
+        raise
+    except Problem as problem:
+        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    return Onward(PATH)
+
+
+def _store(frame: Frame) -> str | None:
+    return frame.store["id"] if frame.store else None
+
+
+def _moment(text: str, frame: Frame) -> str:
+    """A time as a form gives it, in the zone of the business; else as it is, to be refused."""
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return (given if given.tzinfo else given.replace(tzinfo=zone(frame.zone))).isoformat()
+
+
+def _shown(one: Data, frame: Frame) -> dict[str, Any]:
+    return {
+        "id": one["id"],
+        "address": f"{PATH}/{one['id']}",
+        "category": one["category"],
+        "description": one["description"],
+        "method": named("method", one["method"]),
+        "at": one["occurredAt"],
+        "when": when(one["occurredAt"], frame.zone, frame.local.date()),
+        "by": one["recordedBy"]["name"],
+        "transaction": one["transactionId"],
+    }

@@ -1,0 +1,144 @@
+"""Pages of debts and of disputes: money that is still to come, or is wanted back."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tillhouse.desk.finance import operations as ops
+from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.places import Frame, frame_of
+from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.words import exact, money_column, when
+from tillhouse.desk.links.operations import MAKE as MAKE_LINK
+from tillhouse.desk.page import PageRequest, Shown
+
+DEBTS, DISPUTES = "/desk/finance/debts", "/desk/finance/disputes"
+Data = Mapping[str, Any]
+_PER_PAGE = 25
+_DEBT_VIEWS = ("active", "paid", "voided", "removed", "all")
+_DISPUTE_VIEWS = ("evidence_due", "opened", "won", "lost", "all")
+
+
+async def show_debts(page: PageRequest) -> Shown:
+    """Debts by their state, those of a customer alone if the address says so."""
+    frame, query = await frame_of(page), page.request.query
+    found = await page.needed(
+        ops.LIST_DEBTS, limit=_PER_PAGE, **_wanted(query, "status", "customer_id", "page")
+    )
+    amounts = money_column([one["balance"] for one in found.data], frame.currency)
+    facts = {
+        "rows": [
+            _debt(one, frame) | {"balance": amount}
+            for one, amount in zip(found.data, amounts, strict=True)
+        ],
+        "pager": pager(DEBTS, query, found.extra["meta"]),
+        "views": _views(DEBTS, _DEBT_VIEWS, query),
+    }
+    return Shown("finance/debts.html", facts)
+
+
+async def show_debt(page: PageRequest) -> Shown:
+    """One debt, with the way to its order and to a link for it."""
+    found = (await page.needed(ops.DEBT, page.path["debt_id"])).data
+    debt = _debt(found, await frame_of(page)) | {
+        "balance": exact(found["balance"], found["currency"])
+    }
+    return Shown("finance/debt.html", {"debt": debt, "may_ask": page.may(MAKE_LINK)})
+
+
+async def show_disputes(page: PageRequest) -> Shown:
+    """Disputes by their state."""
+    frame, query = await frame_of(page), page.request.query
+    found = await page.needed(
+        ops.LIST_DISPUTES, limit=_PER_PAGE, **_wanted(query, "status", "order_id", "page")
+    )
+    amounts = money_column([one["amount"] for one in found.data], frame.currency)
+    facts = {
+        "rows": [
+            _dispute(one, frame) | {"amount": amount}
+            for one, amount in zip(found.data, amounts, strict=True)
+        ],
+        "pager": pager(DISPUTES, query, found.extra["meta"]),
+        "views": _views(DISPUTES, _DISPUTE_VIEWS, query),
+    }
+    return Shown("finance/disputes.html", facts)
+
+
+async def show_dispute(page: PageRequest) -> Shown:
+    """One dispute: until when evidence is taken, and what it has cost so far."""
+    frame = await frame_of(page)
+    found = (await page.needed(ops.DISPUTE, page.path["dispute_id"])).data
+    currency = found["currency"]
+    facts = {
+        "dispute": _dispute(found, frame)
+        | {
+            "amount": exact(found["amount"], currency),
+            "taken": exact(found["takenAmount"], currency),
+            "fee": exact(found["fee"], currency),
+            "payment": exact(found["paymentAmount"], currency),
+            "provider": found["provider"].capitalize(),
+        },
+        "facts": list(_dispute_facts(found, frame)),
+    }
+    return Shown("finance/dispute.html", facts)
+
+
+def _wanted(query: Mapping[str, str], *names: str) -> dict[str, str]:
+    return {name: query[name] for name in names if query.get(name)}
+
+
+def _views(path: str, names: tuple[str, ...], query: Mapping[str, str]) -> list[Any]:
+    """The states as views; the last one is all of them."""
+    return [
+        (name, address(path, {"status": status}), query.get("status", "") == status)
+        for name in names
+        for status in ("" if name == "all" else name,)
+    ]
+
+
+def _debt(one: Data, frame: Frame) -> dict[str, Any]:
+    today = frame.local.date()
+    closed = one["closedAt"]
+    return {
+        "id": one["id"],
+        "address": f"{DEBTS}/{one['id']}",
+        "customer": one["customer"],
+        "order": one["orderId"],
+        "code": one["orderShortCode"],
+        "state": one["status"],
+        "at": one["openedAt"],
+        "since": when(one["openedAt"], frame.zone, today),
+        "closed": when(closed, frame.zone, today) if closed else None,
+    }
+
+
+def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
+    today = frame.local.date()
+    due = one["evidenceDueBy"]
+    return {
+        "id": one["id"],
+        "address": f"{DISPUTES}/{one['id']}",
+        "reason": one["reason"] or "",
+        "state": one["status"],
+        "at": one["openedAt"],
+        "opened": when(one["openedAt"], frame.zone, today),
+        "due": when(due, frame.zone, today) if due else "",
+    }
+
+
+def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | None]]:
+    today = frame.local.date()
+    order, link = one["orderId"], one["paymentLinkId"]
+    for name, value, to in (
+        ("opened", when(one["openedAt"], frame.zone, today), None),
+        ("due", one["evidenceDueBy"] and when(one["evidenceDueBy"], frame.zone, today), None),
+        ("closed", one["closedAt"] and when(one["closedAt"], frame.zone, today), None),
+        ("reason", one["reason"], None),
+        ("provider", one["provider"].capitalize(), None),
+        ("order", order, f"/desk/orders/{order}"),
+        ("link", link, f"/desk/links/{link}"),
+        ("at_provider", one["providerDisputeId"], None),
+        ("payment_there", one["providerTransactionId"], None),
+        ("id", one["id"], None),
+    ):
+        if value:
+            yield sentence(f"dispute_fact.{name}"), value, to

@@ -1,0 +1,138 @@
+"""Places of a person: businesses, stores and books, and the navigation that the role opens."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.checkout.room import ROOM as CHECKOUT
+from tillhouse.customers.room import ROOM as CUSTOMERS
+from tillhouse.desk.frame.words import day, zone
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.page import PageRequest
+from tillhouse.finance.room import ROOM as FINANCE
+from tillhouse.orders.room import ROOM as ORDERS
+from tillhouse.payins.room import ROOM as PAYINS
+from tillhouse.payouts.room import ROOM as PAYOUTS
+from tillhouse.products.room import ROOM as PRODUCTS
+from tillhouse.stores.room import ROOM as STORES
+
+ME = Operation(ACCOUNTS, "GET", "/api/auth/me")
+LIST_STORES = Operation(STORES, "GET", "/v1/stores")
+LIST_ORDERS = Operation(ORDERS, "GET", "/v1/orders")
+SUMMARY = Operation(FINANCE, "GET", "/v1/finance/summary")
+_STORES_SHOWN = 100
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """An entry of the navigation."""
+
+    # Its sentence in the catalogue, and its icon.
+    name: str
+    icon: str
+    address: str
+    # One of them allowed makes the entry appear.
+    operations: Sequence[Operation]
+    # The letter that leads there after a "g".
+    letter: str
+
+
+LIST_CUSTOMERS = Operation(CUSTOMERS, "GET", "/v1/customers")
+LIST_PRODUCTS = Operation(PRODUCTS, "GET", "/v1/products")
+RECORD = Operation(ORDERS, "POST", "/v1/orders")
+WALLET = Operation(PAYOUTS, "GET", "/v1/wallet")
+LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
+LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
+
+ENTRIES = (
+    Entry("overview", "overview", "/desk", (SUMMARY, LIST_ORDERS), "h"),
+    Entry("sell", "sale", "/desk/sell", (RECORD,), "n"),
+    Entry("orders", "orders", "/desk/orders", (LIST_ORDERS,), "o"),
+    Entry("customers", "customers", "/desk/customers", (LIST_CUSTOMERS,), "c"),
+    Entry("products", "products", "/desk/products", (LIST_PRODUCTS,), "p"),
+    Entry("links", "link", "/desk/links", (LIST_LINKS,), "l"),
+    Entry("finance", "finance", "/desk/finance", (SUMMARY,), "f"),
+    Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
+    Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
+)
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """The frame around a page."""
+
+    business: dict[str, Any]
+    businesses: list[dict[str, Any]]
+    stores: list[dict[str, Any]]
+    # The store that is chosen in this browser; None shows all.
+    store: dict[str, Any] | None
+    entries: list[Entry]
+    # The entry whose page this is, or is below.
+    here: Entry | None
+    # The time in the zone of the business.
+    local: datetime
+    initials: str
+
+    @property
+    def currency(self) -> str:
+        """The currency of every amount."""
+        return self.business["currency"]
+
+    @property
+    def home(self) -> str:
+        """The page that there is in both books: nothing else of this one is in the other."""
+        return self.here.address if self.here else "/desk"
+
+    @property
+    def day(self) -> str:
+        """The day there, such as "Friday 20 November"."""
+        return day(self.local)
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the business."""
+        return self.business["timeZone"]
+
+
+async def frame_of(page: PageRequest) -> Frame:
+    """The frame of a page; it is asked for once for each page."""
+    if page.frame is None:
+        page.frame = await _frame_of(page)
+    return page.frame
+
+
+async def _frame_of(page: PageRequest) -> Frame:
+    person = page.member
+    stores: list[dict[str, Any]] = []
+    if page.may(LIST_STORES):
+        me, listed = await page.together(
+            page.ask(ME), page.ask(LIST_STORES, query={"limit": _STORES_SHOWN})
+        )
+        stores = listed.data if listed else []
+    else:
+        me = await page.ask(ME)
+    businesses = me.data["businesses"] if me else []
+    business = next(one for one in businesses if one["id"] == str(person.business_id))
+    path = page.action.partition("?")[0]
+    return Frame(
+        business=business,
+        businesses=businesses,
+        stores=stores,
+        store=next((one for one in stores if one["id"] == page.given.store), None),
+        entries=[entry for entry in ENTRIES if any(map(page.may, entry.operations))],
+        here=_here(path),
+        local=page.request.now.astimezone(zone(business["timeZone"])),
+        initials="".join(word[0] for word in person.name.split()[:2]).upper(),
+    )
+
+
+def _here(path: str) -> Entry | None:
+    """The entry that a page belongs to: of those whose address it is below, the longest."""
+    start = ENTRIES[0].address
+    below = [
+        entry
+        for entry in ENTRIES
+        if path == entry.address or (entry.address != start and path.startswith(entry.address))
+    ]
+    return below[-1] if below else None

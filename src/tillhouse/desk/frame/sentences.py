@@ -1,0 +1,36 @@
+"""The catalogue: every sentence of the pages by its name, from the file of each area."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+_FILE = "english.toml"
+
+
+def _read() -> Iterator[tuple[str, str]]:
+    for area in files("tillhouse.desk").iterdir():
+        if area.is_dir() and (file := area / _FILE).is_file():
+            yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in node.items():
+        if isinstance(value, str):
+            yield prefix + name, value
+        else:
+            yield from _flat(value, f"{prefix}{name}.")
+
+
+SENTENCES: Mapping[str, str] = dict(_read())
+
+
+def sentence(name: str, /, **values: object) -> str:
+    """A sentence with these values in it; one that the catalogue lacks is an error of ours."""
+    text = SENTENCES[name]
+    return text.format(**values) if values else text
+
+
+def counted(name: str, count: int, /, **values: object) -> str:
+    """A sentence about one or several things: `NAME.one` or `NAME.many`."""
+    return sentence(f"{name}.{'one' if count == 1 else 'many'}", count=count, **values)

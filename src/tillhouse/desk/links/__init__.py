@@ -1,0 +1,1 @@
+"""Payment links: who has not paid, and a page where they do."""

@@ -1,0 +1,133 @@
+"""Pages of payment links: the list, one link, and the form for a new one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.finance.operations import DEBT
+from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.places import LIST_LINKS, LIST_ORDERS, frame_of
+from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.words import exact
+from tillhouse.desk.links.links import VIEWS, rows, shown
+from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
+from tillhouse.desk.orders.listing import rows as order_rows
+from tillhouse.desk.orders.operations import ORDER
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Missing, Problem
+
+_LIST = "/desk/links"
+_ONE = _LIST + "/{link_id}"
+_PER_PAGE = 25
+_ORDERS_SHOWN = 8
+_FILTERS = ("status", "search", "target_type", "target_id", "customer_id", "page")
+_CUSTOMER = "customer."
+
+
+async def show_list(page: PageRequest) -> Shown:
+    """Links, the newest first, by the filters in the address."""
+    frame, query = await frame_of(page), page.request.query
+    wanted = {name: query[name] for name in _FILTERS if query.get(name)}
+    found = await page.needed(LIST_LINKS, limit=_PER_PAGE, **wanted)
+    facts = {
+        "rows": rows(found.data, frame),
+        "pager": pager(_LIST, query, found.extra["meta"]),
+        "views": [
+            (name, address(_LIST, view), query.get("status", "") == view.get("status", ""))
+            for name, view in VIEWS.items()
+        ],
+        "may_make": page.may(MAKE),
+    }
+    return Shown("links/list.html", facts)
+
+
+async def show_link(page: PageRequest) -> Shown:
+    """One link with what became of it."""
+    link = await page.needed(LINK, page.path["link_id"])
+    facts = {"link": shown(link.data, await frame_of(page)), "may_cancel": page.may(CANCEL)}
+    return Shown("links/link.html", facts)
+
+
+async def show_new(page: PageRequest) -> Shown:
+    """The form of a link: for the order or the debt in the address, else into the wallet."""
+    return await _new(page, page.request.query)
+
+
+async def make(page: PageRequest) -> Shown | Onward:
+    """Make a link, or get the active one of an order or a debt."""
+    form = page.form
+    is_wallet = not form.get("target_id")
+    names = ("title", "amount") if is_wallet else ("target_type", "target_id")
+    body: dict[str, Any] = {name: form[name] for name in (*names, "redirect_url") if form.get(name)}
+    customer = {
+        name.removeprefix(_CUSTOMER): value
+        for name, value in form.items()
+        if name.startswith(_CUSTOMER) and value
+    }
+    if customer:
+        body["customer"] = customer
+    operation = MAKE_FOR_WALLET if is_wallet else MAKE
+    try:
+        made = await page.act(operation, body=body, key=form.get("idempotency_key"))
+    except Problem as problem:
+        # The order or the debt is in the address of the form.
+        return msgspec.structs.replace(await _new(page, page.request.query), refusal=problem)
+    return Onward(f"{_LIST}/{made.data['id']}")
+
+
+async def cancel(page: PageRequest) -> Shown | Onward:
+    """Stop a link from asking for money."""
+    link_id = page.path["link_id"]
+    try:
+        await page.act(CANCEL, link_id)
+    except Missing:
+        raise
+    except Problem as problem:
+        return msgspec.structs.replace(await show_link(page), refusal=problem)
+    return Onward(f"{_LIST}/{link_id}")
+
+
+async def _new(page: PageRequest, query: Mapping[str, str]) -> Shown:
+    frame = await frame_of(page)
+    target = await _target(page, query)
+    orders = None
+    if target is None:
+        orders = await page.read(
+            LIST_ORDERS, limit=_ORDERS_SHOWN, status="pending", payment_status="pending,partial"
+        )
+    facts = {"target": target, "orders": order_rows(orders.data, frame) if orders else []}
+    return Shown("links/new.html", facts)
+
+
+async def _target(page: PageRequest, query: Mapping[str, str]) -> dict[str, str] | None:
+    """The order or the debt in the address, with the amount that it owes; None: the wallet."""
+    if order_id := query.get("order_id"):
+        order = (await page.needed(ORDER, order_id)).data
+        code = order["shortCode"]
+        return {
+            "type": "sale",
+            "id": order["id"],
+            "title": sentence("new_link.order", code=code),
+            "amount": exact(order["remainingAmount"], order["currency"]),
+            "back": f"/desk/orders/{order_id}",
+        }
+    if debt_id := query.get("debt_id"):
+        debt = (await page.needed(DEBT, debt_id)).data
+        return {
+            "type": "debt",
+            "id": debt["id"],
+            "title": sentence("new_link.debt", name=debt["customer"]["name"]),
+            "amount": exact(debt["balance"], debt["currency"]),
+            "back": f"/desk/finance/debts/{debt_id}",
+        }
+    return None
+
+
+ROUTES = (
+    PageRoute("GET", _LIST, show_list),
+    PageRoute("GET", f"{_LIST}/new", show_new),
+    PageRoute("POST", f"{_LIST}/new", make),
+    PageRoute("GET", _ONE, show_link),
+    PageRoute("POST", f"{_ONE}/cancel", cancel),
+)

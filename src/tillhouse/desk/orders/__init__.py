@@ -1,0 +1,1 @@
+"""Orders: who still owes, what happened to one, and what goes back."""

@@ -1,0 +1,254 @@
+"""One order in words: its lines, its sums, its money and its history."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.frame.places import Frame
+from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.words import exact, named, quantity, when
+
+Data = Mapping[str, Any]
+STAGES = ("queued", "preparing", "ready", "served")
+
+
+class LineRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of an order."""
+
+    id: str
+    name: str
+    # Variant, choices, parts of a bundle.
+    more: str
+    price: str
+    quantity: str
+    total: str
+    # How many can go back one by one.
+    whole: int
+
+
+class Sum(msgspec.Struct, frozen=True):
+    """A sum below the lines; the strong ones are those that count."""
+
+    label: str
+    amount: str
+    is_strong: bool = False
+
+
+class MoneyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment, a refund or a dispute."""
+
+    at: str
+    when: str
+    name: str
+    more: str
+    state: str
+    amount: str
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """Something that happened to the order."""
+
+    text: str
+    at: str
+    when: str
+    by: str
+    is_good: bool = False
+
+
+class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
+    """An order as its page tells it."""
+
+    id: str
+    code: str
+    name: str
+    about: str
+    status: str
+    payment: str
+    lines: list[LineRow]
+    sums: list[Sum]
+    payments: list[MoneyRow]
+    refunds: list[MoneyRow]
+    disputes: list[MoneyRow]
+    # The amount that is still to be paid, as a form takes it; None when nothing is.
+    to_collect: str | None
+    to_collect_shown: str
+    can_refund: bool
+    is_open: bool
+    stage: str | None
+    next_stage: str | None
+    customer: Data | None
+    facts: list[tuple[str, str]]
+    history: list[Moment]
+
+
+def shown(order: Data, frame: Frame) -> OrderShown:
+    """The whole of an order."""
+    currency, today = order["currency"], frame.local.date()
+    customer, stage = order["customer"], order["kitchenTicketStatus"]
+    remaining = order["remainingAmount"]
+    status = order["status"]
+    return OrderShown(
+        id=order["id"],
+        code=order["shortCode"],
+        name=customer["name"] if customer else order["summary"],
+        about=", ".join(_about(order, frame)),
+        status=status,
+        payment=order["paymentStatus"],
+        lines=[_line(one, currency) for one in order["items"]],
+        sums=list(_sums(order)),
+        payments=[_payment(one, order, frame) for one in order["payments"]],
+        refunds=[_refund(one, order, frame) for one in order["refunds"]],
+        disputes=[_dispute(one, order, frame) for one in order["disputes"]],
+        to_collect=str(remaining) if remaining > 0 and status != "cancelled" else None,
+        to_collect_shown=exact(remaining, currency),
+        can_refund=order["amountPaid"] > 0,
+        is_open=status in ("pending", "scheduled"),
+        stage=stage,
+        next_stage=_next_stage(stage),
+        customer=customer,
+        facts=list(_facts(order)),
+        history=sorted(_history(order, frame, today), key=lambda one: one.at, reverse=True),
+    )
+
+
+def _about(order: Data, frame: Frame) -> Iterator[str]:
+    yield when(order["occurredAt"], frame.zone, frame.local.date())
+    yield named("channel", order["channel"])
+    if order["serviceMode"]:
+        yield named("service", order["serviceMode"])
+    if order["tableLabel"]:
+        yield order["tableLabel"]
+    if order["store"]:
+        yield order["store"]["name"]
+
+
+def _line(line: Data, currency: str) -> LineRow:
+    more = [line["variantName"], *(one["name"] for one in line["modifiers"])]
+    more += [f"{quantity(one['quantity'])} × {one['name']}" for one in line["components"]]
+    count = line["quantity"]
+    return LineRow(
+        id=line["id"],
+        name=line["productName"],
+        more=", ".join(filter(None, more)),
+        price=exact(line["unitPrice"], currency),
+        quantity=quantity(count),
+        total=exact(line["subtotalAmount"], currency),
+        whole=int(count) if count == int(count) else 1,
+    )
+
+
+def _sums(order: Data) -> Iterator[Sum]:
+    """Every sum that is not zero: they lead from the lines to what is still to be paid."""
+    currency = order["currency"]
+
+    def told(name: str, key: str, *, sign: int = 1, is_strong: bool = False) -> Iterator[Sum]:
+        if order[key] or is_strong:
+            label = sentence(f"order_page.{name}")
+            yield Sum(label, exact(sign * order[key], currency), is_strong)
+
+    yield from told("subtotal", "subtotalAmount")
+    yield from told("discount", "discountAmount", sign=-1)
+    yield from told("service_charge", "serviceChargeAmount")
+    before_tax = (
+        order["subtotalAmount"] - order["discountAmount"]
+        + order["serviceChargeAmount"] + order["adjustmentAmount"]
+    )  # fmt: skip
+    is_on_top = order["totalAmount"] != before_tax
+    if is_on_top:
+        yield from told("tax", "taxAmount")
+    yield from told("adjustment", "adjustmentAmount")
+    yield from told("total", "totalAmount", is_strong=True)
+    if not is_on_top:
+        yield from told("tax_within", "taxAmount")
+    yield from told("paid", "amountPaid")
+    yield from told("refunded", "refundedAmount")
+    yield from told("change", "changeAmount")
+    yield from told("tip", "tipAmount")
+    yield from told("to_collect", "remainingAmount", is_strong=order["remainingAmount"] > 0)
+
+
+def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
+    currency = order["currency"]
+    more = [payment["reference"], payment["by"]["name"] if payment["by"] else None]
+    if payment["tip"]:
+        more.append(sentence("order_page.with_tip", amount=exact(payment["tip"], currency)))
+    if payment["changeAmount"]:
+        change = exact(payment["changeAmount"], currency)
+        more.append(sentence("order_page.with_change", amount=change))
+    if fee := (payment["providerMoney"] or {}).get("fee"):
+        more.append(sentence("order_page.with_fee", amount=exact(fee, currency)))
+    return _money(payment, frame, named("method", payment["method"]), more, order)
+
+
+def _refund(refund: Data, order: Data, frame: Frame) -> MoneyRow:
+    more = [refund["reason"], refund["failureReason"], refund["by"]["name"] if refund["by"] else ""]
+    return _money(refund, frame, named("method", refund["method"]), more, order)
+
+
+def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
+    at = dispute["openedAt"]
+    return MoneyRow(
+        at=at,
+        when=when(at, frame.zone, frame.local.date()),
+        name=sentence("order_page.dispute"),
+        more=dispute.get("reason") or "",
+        state=dispute["status"],
+        amount=exact(dispute["amount"], order["currency"]),
+    )
+
+
+def _money(one: Data, frame: Frame, name: str, more: list[str | None], order: Data) -> MoneyRow:
+    return MoneyRow(
+        at=one["at"],
+        when=when(one["at"], frame.zone, frame.local.date()),
+        name=name,
+        more=", ".join(filter(None, more)),
+        state=one["status"],
+        amount=exact(one["amount"], order["currency"]),
+    )
+
+
+def _next_stage(stage: str | None) -> str | None:
+    if stage is None or stage == STAGES[-1]:
+        return None
+    return STAGES[STAGES.index(stage) + 1]
+
+
+def _facts(order: Data) -> Iterator[tuple[str, str]]:
+    for name, value in (
+        ("recorded_by", (order["recordedBy"] or {}).get("name")),
+        ("served_by", (order["servedBy"] or {}).get("name")),
+        ("entered", named("source", order["entrySource"])),
+        ("tags", ", ".join(tag["name"] for tag in order["tags"])),
+        ("notes", order["notes"]),
+        ("id", order["id"]),
+    ):
+        if value:
+            yield sentence(f"order_page.{name}"), value
+
+
+def _history(order: Data, frame: Frame, today: Any) -> Iterator[Moment]:
+    def moment(text: str, at: str, by: Data | None, *, is_good: bool = False) -> Moment:
+        return Moment(text, at, when(at, frame.zone, today), (by or {}).get("name", ""), is_good)
+
+    currency = order["currency"]
+    yield moment(sentence("order_page.was_recorded"), order["createdAt"], order["recordedBy"])
+    for one in order["payments"]:
+        text = sentence(
+            "order_page.was_paid",
+            amount=exact(one["amount"], currency),
+            method=named("method", one["method"]),
+        )
+        yield moment(text, one["at"], one["by"], is_good=one["status"] == "successful")
+    for one in order["refunds"]:
+        amount = exact(one["amount"], currency)
+        yield moment(sentence("order_page.was_refunded", amount=amount), one["at"], one["by"])
+    for one in order["disputes"]:
+        amount = exact(one["amount"], currency)
+        yield moment(sentence("order_page.was_disputed", amount=amount), one["openedAt"], None)
+    if cancelled := order["cancellation"]:
+        text = sentence("order_page.was_cancelled")
+        yield moment(text, cancelled["cancelledAt"], cancelled["cancelledBy"])
+    if confirmed := order["scheduledConfirmedAt"]:
+        yield moment(sentence("order_page.was_confirmed"), confirmed, None)

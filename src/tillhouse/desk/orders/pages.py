@@ -1,0 +1,167 @@
+"""Pages of orders: the list, one order, and what is done to it."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.places import LIST_ORDERS, RECORD, Frame, frame_of
+from tillhouse.desk.links.operations import MAKE as MAKE_LINK
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.orders import operations as ops
+from tillhouse.desk.orders.listing import VIEWS, filters, rows
+from tillhouse.desk.orders.order import shown
+from tillhouse.desk.page import Handler, Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Invalid, Missing, Problem
+
+_LIST = "/desk/orders"
+_ONE = _LIST + "/{order_id}"
+_METHODS = ("cash", "transfer", "pos", "credit", "other")
+
+
+async def show_list(page: PageRequest) -> Shown:
+    """Orders, the newest first, by the filters in the address."""
+    frame, query = await frame_of(page), page.request.query
+    store = frame.store["id"] if frame.store else None
+    today = frame.local.date().isoformat()
+    found = await page.needed(LIST_ORDERS, **filters(query, today), store_id=store)
+    facts: dict[str, Any] = {
+        "rows": rows(found.data, frame),
+        "summary": found.extra["summary"],
+        "pager": pager(_LIST, query, found.extra["meta"]),
+        "views": [
+            (name, address(_LIST, view), all(query.get(key, "") == view[key] for key in view)
+             and not set(query) - set(view) - {"page", "search"})
+            for name, view in VIEWS.items()
+        ],
+        "may_sell": page.may(RECORD),
+    }  # fmt: skip
+    return Shown("orders/list.html", facts)
+
+
+async def show_order(page: PageRequest) -> Shown:
+    """One order with all that happened to it."""
+    return await _order(page)
+
+
+async def show_refund(page: PageRequest) -> Shown:
+    """The form that gives money of an order back."""
+    return await _order(page, "orders/refund.html")
+
+
+async def show_cancel(page: PageRequest) -> Shown:
+    """The form that cancels an order, with what becomes of its money."""
+    return await _order(page, "orders/cancel.html")
+
+
+async def pay(page: PageRequest) -> Shown | Onward:
+    """Record a payment."""
+    body = {name: page.form[name] for name in ("amount", "method") if page.form.get(name)}
+    body |= {name: page.form[name] for name in ("reference", "tip") if page.form.get(name)}
+    return await _done(page, ops.PAY, "orders/order.html", body)
+
+
+async def refund(page: PageRequest) -> Shown | Onward:
+    """Give money back, by lines or by an amount."""
+    body: dict[str, Any] = {
+        name: page.form[name] for name in ("amount", "method", "reason") if page.form.get(name)
+    }
+    lines = [
+        {"item_id": name.removeprefix("lines."), "quantity": int(value)}
+        for name, value in page.form.items()
+        if name.startswith("lines.") and value.isdecimal() and int(value[:9])
+    ]
+    if lines:
+        body["lines"] = lines
+    if page.form.get("restock"):
+        body["restock"] = True
+    return await _done(page, ops.REFUND, "orders/refund.html", body)
+
+
+async def cancel(page: PageRequest) -> Shown | Onward:
+    """Cancel an order whose code was typed."""
+    found = await page.ask(ops.ORDER, page.path["order_id"])
+    if page.form.get("code", "").strip().upper() != found.data["shortCode"]:
+        fault = Invalid.field("code", "is not the code of this order")
+        return await _order(page, "orders/cancel.html", fault)
+    body: dict[str, Any] = {"status": "cancelled"}
+    if reason := page.form.get("cancellation_reason"):
+        body["cancellation_reason"] = reason
+    return await _done(page, ops.CHANGE, "orders/cancel.html", body)
+
+
+async def confirm(page: PageRequest) -> Shown | Onward:
+    """Confirm an order that was scheduled."""
+    return await _done(page, ops.CONFIRM, "orders/order.html", {})
+
+
+async def send_to_kitchen(page: PageRequest) -> Shown | Onward:
+    """Let the kitchen have it."""
+    return await _done(page, ops.SEND_TO_KITCHEN, "orders/order.html", None)
+
+
+async def set_stage(page: PageRequest) -> Shown | Onward:
+    """Move its ticket on, or back."""
+    body = {"status": page.form.get("stage", "")}
+    return await _done(page, ops.SET_STAGE, "orders/order.html", body)
+
+
+async def receipt(page: PageRequest) -> Shown | Onward:
+    """Open the receipt, which is made if there is none as the order stands."""
+    try:
+        made = await page.act(ops.RECEIPT, page.path["order_id"])
+    except Problem as problem:
+        return await _order(page, refusal=problem)
+    url = urlsplit(made.data["url"])
+    return Onward(f"{url.path}?{url.query}")
+
+
+async def _order(
+    page: PageRequest, template: str = "orders/order.html", refusal: Problem | None = None
+) -> Shown:
+    frame = await frame_of(page)
+    order = await page.needed(ops.ORDER, page.path["order_id"])
+    return Shown(template, _facts(page, order.data, frame), refusal=refusal)
+
+
+def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, Any]:
+    return {
+        "order": shown(order, frame),
+        "methods": _METHODS,
+        "may": {
+            "change": page.may(ops.CHANGE),
+            "pay": page.may(ops.PAY),
+            "refund": page.may(ops.REFUND),
+            "stage": page.may(ops.SET_STAGE),
+            "receipt": page.may(ops.RECEIPT),
+            "link": page.may(MAKE_LINK),
+        },
+    }
+
+
+async def _done(
+    page: PageRequest, operation: Operation, template: str, body: Any
+) -> Shown | Onward:
+    """Do it and show the order, or the same form with the refusal."""
+    order_id = page.path["order_id"]
+    try:
+        await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
+    except Missing:
+        raise
+    except Problem as problem:
+        if problem.code == "password_verification_required":
+            raise
+        return await _order(page, template, problem)
+    return Onward(f"{_LIST}/{order_id}")
+
+
+_GETS: dict[str, Handler] = {"refund": show_refund, "cancel": show_cancel}
+_POSTS: dict[str, Handler] = {
+    "payments": pay, "refunds": refund, "cancel": cancel, "confirm": confirm,
+    "kitchen": send_to_kitchen, "stage": set_stage, "receipt": receipt,
+}  # fmt: skip
+ROUTES = (
+    PageRoute("GET", _LIST, show_list),
+    PageRoute("GET", _ONE, show_order),
+    *(PageRoute("GET", f"{_ONE}/{end}", handler) for end, handler in _GETS.items()),
+    *(PageRoute("POST", f"{_ONE}/{end}", handler) for end, handler in _POSTS.items()),
+)

@@ -1,0 +1,38 @@
+"""The overview: the figures of today beside those of the same weekday before."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from tillhouse.desk.frame.places import LIST_ORDERS, SUMMARY, frame_of
+from tillhouse.desk.overview import figures
+from tillhouse.desk.page import PageRequest, PageRoute, Shown
+
+_LATEST = 8
+_WEEK = timedelta(days=7)
+
+
+async def show(page: PageRequest) -> Shown:
+    """The day of the business, or of one store."""
+    frame = await frame_of(page)
+    store = frame.store["id"] if frame.store else None
+    now, latest = await page.together(
+        page.read(SUMMARY, store_id=store),
+        page.read(LIST_ORDERS, limit=_LATEST, store_id=store),
+    )
+    facts: dict[str, Any] = {
+        "part_of_day": figures.part_of_day(frame.local),
+        "hours": None, "weekday": None, "money": None, "orders": None,
+    }  # fmt: skip
+    if now:
+        week_ago = date.fromisoformat(now.data["date"]) - _WEEK
+        before = await page.read(SUMMARY, date=week_ago.isoformat(), store_id=store)
+        if before:
+            facts["hours"] = figures.hours(now.data, before.data, frame.local)
+            facts["weekday"] = f"{week_ago:%A}"
+        facts["money"] = figures.money_of_day(now.data)
+    if latest:
+        facts["orders"] = figures.orders(latest.data, latest.extra["summary"], frame)
+    return Shown("overview/overview.html", facts)
+
+
+ROUTES = (PageRoute("GET", "/desk", show),)

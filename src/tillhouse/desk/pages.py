@@ -1,0 +1,85 @@
+"""All pages of the desk, the door at the bare address, and the way back from where no page is."""
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from tillhouse.desk import assets
+from tillhouse.desk.account.pages import ROUTES as ACCOUNT
+from tillhouse.desk.answering import Desk
+from tillhouse.desk.connections.pages import ROUTES as CONNECTIONS
+from tillhouse.desk.customers.pages import ROUTES as CUSTOMERS
+from tillhouse.desk.finance.routes import ROUTES as FINANCE
+from tillhouse.desk.links.pages import ROUTES as LINKS
+from tillhouse.desk.orders.pages import ROUTES as ORDERS
+from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.products.routes import ROUTES as PRODUCTS
+from tillhouse.desk.selling.pages import ROUTES as SELLING
+from tillhouse.desk.session.addresses import START
+from tillhouse.desk.session.pages import ROUTES as SESSION
+from tillhouse.desk.wallet.routes import ROUTES as WALLET
+from tillhouse.http.raw import RawRoute
+from tillhouse.kit.errors import Missing
+
+# Addresses below /desk are no deeper.
+_DEPTH = 6
+
+
+async def door(page: PageRequest) -> Shown | Onward:
+    """The bare address: the desk for a person who is signed in, else what this is."""
+    return Onward(START) if page.person else Shown("session/door.html", has_frame=False)
+
+
+async def nothing(_page: PageRequest) -> Shown:
+    """An address that leads nowhere."""
+    raise Missing("There is no page at this address.")
+
+
+PAGES = (
+    PageRoute("GET", "/", door, is_open=True),
+    *OVERVIEW,
+    *SELLING,
+    *ORDERS,
+    *CUSTOMERS,
+    *LINKS,
+    *FINANCE,
+    *WALLET,
+    *CONNECTIONS,
+    *PRODUCTS,
+    *ACCOUNT,
+    *SESSION,
+)
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """Every route of the desk."""
+    desk = Desk()
+    return (*map(desk.route, (*PAGES, *_ways_back(PAGES), *_nowhere())), assets.ROUTE)
+
+
+def _ways_back(routes: Iterable[PageRoute]) -> list[PageRoute]:
+    """The address of a form, opened without one, leads to the page that it stands on."""
+    gets = {route.path for route in routes if route.method == "GET"}
+    posts = {route.path for route in routes if route.method == "POST"}
+    return [_way_back(path, gets) for path in sorted(posts - gets)]
+
+
+def _way_back(path: str, gets: set[str]) -> PageRoute:
+    back = path
+    while back not in gets:
+        back = back.rpartition("/")[0]
+
+    async def go_back(page: PageRequest) -> Onward:
+        address = back
+        for name, value in page.path.items():
+            address = address.replace(f"{{{name}}}", quote(value, safe=""))
+        return Onward(address)
+
+    return PageRoute("GET", path, go_back, is_open=True)
+
+
+def _nowhere() -> list[PageRoute]:
+    """Every other address below /desk: refused as a page, and not as the API would."""
+    paths = ["/desk" + "".join(f"/{{part{number}}}" for number in range(depth))
+             for depth in range(1, _DEPTH)]  # fmt: skip
+    return [PageRoute("GET", path, nothing, is_open=True) for path in paths]

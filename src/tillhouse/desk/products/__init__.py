@@ -1,0 +1,1 @@
+"""Goods: products with their variants and choices, stock, and promotions."""

@@ -1,0 +1,265 @@
+"""Pages of products: the list, one product, its form, and its end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.frame.lists import pager
+from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
+from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.words import money_column
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.products import operations as ops
+from tillhouse.desk.products import product as words
+from tillhouse.desk.products.forms import cleared, faults_at, named_by, number, own_stock
+from tillhouse.desk.products.lists import LIST, check_may, every, priced_stores, stores_of, views
+from tillhouse.kit.errors import Missing, Problem
+
+_ONE = LIST + "/{product_id}"
+_PER_PAGE, _MOVES_SHOWN, _LEVELS_SHOWN = 25, 8, 100
+_OPTIONAL = ("description", "category_id", "unit", "sku", "image_url")
+_KINDS = ("purchase", "waste", "adjustment", "opening")
+_NEW = {"tax_rate": "0", "type": "simple"}
+
+
+async def show_list(page: PageRequest) -> Shown:
+    """Products on sale, or off it, or those that a search finds."""
+    query, frame = page.request.query, await frame_of(page)
+    is_active = query.get("is_active") or "true"
+    found = await page.needed(
+        LIST_PRODUCTS, limit=_PER_PAGE, page=query.get("page"), is_active=is_active,
+        search=query.get("search") or None, category_id=query.get("category_id") or None,
+    )  # fmt: skip
+    categories = await every(page, ops.CATEGORIES)
+    names = {one["id"]: one["name"] for one in categories}
+    prices = money_column([_lowest(one) for one in found.data], frame.currency)
+    facts = {
+        "rows": [_row(one, price, names) for one, price in zip(found.data, prices, strict=True)],
+        "categories": categories,
+        "pager": pager(LIST, query, found.extra["meta"]),
+        "views": views(page, "off_sale" if is_active == "false" else "on_sale"),
+        "may_make": page.may(ops.MAKE),
+    }
+    return Shown("products/list.html", facts)
+
+
+def _lowest(product: Mapping[str, Any]) -> Any:
+    return min(words.price_of(product, one) for one in product["variants"])
+
+
+def _row(product: Mapping[str, Any], price: str, categories: Mapping[str, str]) -> dict[str, Any]:
+    prices = {words.price_of(product, one) for one in product["variants"]}
+    return {
+        "id": product["id"],
+        "name": product["name"],
+        "sku": product["sku"] or "",
+        "category": categories.get(product["categoryId"], ""),
+        "type": sentence(f"type.{product['type']}"),
+        "price": price if len(prices) == 1 else sentence("sell.from", price=price),
+    }
+
+
+async def show_product(page: PageRequest) -> Shown:
+    """One product with its variants, stock and moves."""
+    return await product_page(page)
+
+
+async def product_page(page: PageRequest, refusal: Problem | None = None) -> Shown:
+    """The page of a product, and what it was refused."""
+    frame, product_id = await frame_of(page), page.path["product_id"]
+    found = await page.needed(ops.PRODUCT, product_id)
+    product = found.data
+    tracked = [one["id"] for one in product["variants"] if one["tracksStock"]]
+    variant = page.request.query.get("variant")
+    variant = variant if variant in tracked else next(iter(tracked), None)
+    levels = moves = None
+    if tracked:
+        levels, moves = await page.together(
+            page.read(ops.LEVELS, product_id=product_id, limit=_LEVELS_SHOWN),
+            page.read(ops.MOVES, variant_id=variant, limit=_MOVES_SHOWN),
+        )
+    category = await _category(page, product["categoryId"])
+    facts = {
+        "product": words.shown(product, category, frame),
+        "levels": words.level_rows(levels.data, frame) if levels else None,
+        "moves": words.move_rows(moves.data, frame) if moves else None,
+        "variant": variant,
+        "kinds": _KINDS,
+        "stores": stores_of(frame),
+        "store": frame.store["id"] if frame.store else stores_of(frame)[0][0],
+        "may": {
+            "adjust": page.may(ops.ADJUST),
+            "count": page.may(ops.COUNT),
+            "transfer": page.may(ops.TRANSFER),
+            "change": page.may(ops.CHANGE),
+            "delete": page.may(ops.DELETE),
+            "add_variant": page.may(ops.ADD_VARIANT),
+            "change_variant": page.may(ops.CHANGE_VARIANT),
+        },
+    }
+    return Shown("products/product.html", facts, refusal=refusal)
+
+
+async def _category(page: PageRequest, category_id: str | None) -> str | None:
+    if category_id is None:
+        return None
+    return next(
+        (one["name"] for one in await every(page, ops.CATEGORIES) if one["id"] == category_id), None
+    )
+
+
+async def show_new(page: PageRequest) -> Shown:
+    """The form of a new product."""
+    check_may(page, ops.MAKE)
+    return await _form(page, None)
+
+
+async def show_edit(page: PageRequest) -> Shown:
+    """The form of a product that is there."""
+    check_may(page, ops.CHANGE)
+    return await _form(page, await found_product(page))
+
+
+async def make(page: PageRequest) -> Shown | Onward:
+    """Make a product."""
+    try:
+        made = await page.act(ops.MAKE, body=_body(page), key=page.form.get("idempotency_key"))
+    except Problem as problem:
+        return await _form(page, None, problem)
+    return Onward(f"{LIST}/{made.data['id']}")
+
+
+async def change(page: PageRequest) -> Shown | Onward:
+    """Change what the form says."""
+    product_id = page.path["product_id"]
+    try:
+        await page.act(ops.CHANGE, product_id, body=_body(page))
+    except Missing:
+        raise
+    except Problem as problem:
+        return await _form(page, await found_product(page), problem)
+    return Onward(f"{LIST}/{product_id}")
+
+
+async def set_state(page: PageRequest) -> Shown | Onward:
+    """Put it on sale, or take it off."""
+    product_id = page.path["product_id"]
+    body = {"is_active": page.form.get("is_active") == "true"}
+    try:
+        await page.act(ops.CHANGE, product_id, body=body)
+    except Missing:
+        raise
+    except Problem as problem:
+        return await product_page(page, problem)
+    return Onward(f"{LIST}/{product_id}")
+
+
+async def show_delete(page: PageRequest) -> Shown:
+    """The form that deletes a product, with what goes with it."""
+    check_may(page, ops.DELETE)
+    return Shown("products/delete.html", {"product": await found_product(page)})
+
+
+async def delete(page: PageRequest) -> Shown | Onward:
+    """Delete a product; orders keep what they sold."""
+    try:
+        await page.act(ops.DELETE, page.path["product_id"])
+    except Missing:
+        raise
+    except Problem as problem:
+        return Shown(
+            "products/delete.html", {"product": await found_product(page)}, refusal=problem
+        )
+    return Onward(LIST)
+
+
+async def found_product(page: PageRequest) -> Mapping[str, Any]:
+    """The product that a page is about."""
+    found = await page.needed(ops.PRODUCT, page.path["product_id"])
+    return found.data
+
+
+def _body(page: PageRequest) -> dict[str, Any]:
+    form = page.form
+    body: dict[str, Any] = {name: form.get(name, "") for name in ("name", "base_price")}
+    body |= cleared(form, _OPTIONAL)
+    body |= {
+        "tax_rate": number(form.get("tax_rate") or "0"),
+        "is_extra_only": "is_extra_only" in form,
+        "modifier_group_ids": form.all("modifier_group_ids"),
+    }
+    if form.get("type"):
+        body["type"] = form["type"]
+    if "has_stock" in form:
+        body |= own_stock(form, named_by(form, "prices"))
+    return body
+
+
+async def _form(
+    page: PageRequest, product: Mapping[str, Any] | None, refusal: Problem | None = None
+) -> Shown:
+    frame = await frame_of(page)
+    categories, groups = await every(page, ops.CATEGORIES), await every(page, ops.GROUPS)
+    groups += [
+        one for one in (product["modifierGroups"] if product else [])
+        if one["id"] not in {group["id"] for group in groups}
+    ]  # fmt: skip
+    chosen = [one["id"] for one in product["modifierGroups"]] if product else []
+    stores = priced_stores(frame)
+    facts: dict[str, Any] = {
+        "product": product,
+        "values": words.values(product) if product else _NEW,
+        "chosen": chosen,
+        "categories": [(one["id"], one["name"]) for one in categories],
+        "groups": groups,
+        "stores": stores,
+        "labels": labels(stores),
+        "types": types(product),
+        "has_stock": product is None or words.implicit(product) is not None,
+    }
+    shown = Shown("products/form.html", facts)
+    return refused(page, shown, refusal) if refusal else shown
+
+
+def types(product: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The types that the form may choose; the others come of variants and of parts."""
+    if product is None or product["type"] in ("simple", "service"):
+        return ("simple", "service")
+    return ()
+
+
+def labels(stores: list[dict[str, Any]]) -> dict[str, str]:
+    """The names of the fields of prices in stores."""
+    return {
+        f"prices.{one['id']}": sentence("product_form.price_in", store=one["name"])
+        for one in stores
+    }
+
+
+def refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
+    """The form with all that was typed, and its faults at their fields."""
+    form = page.form
+    lists = {
+        "prices": [f"prices.{store}" for store in named_by(form, "prices")],
+        "modifier_group_ids": ["modifier_group_ids"] * len(form.all("modifier_group_ids")),
+    }
+    typed = {
+        "values": form,
+        "chosen": form.all("modifier_group_ids"),
+        "faults": faults_at(problem, lists),
+    }
+    return msgspec.structs.replace(shown, facts={**shown.facts, **typed}, refusal=problem)
+
+
+ROUTES = (
+    PageRoute("GET", LIST, show_list),
+    PageRoute("GET", f"{LIST}/new", show_new),
+    PageRoute("POST", f"{LIST}/new", make),
+    PageRoute("GET", _ONE, show_product),
+    PageRoute("GET", f"{_ONE}/edit", show_edit),
+    PageRoute("POST", f"{_ONE}/edit", change),
+    PageRoute("POST", f"{_ONE}/state", set_state),
+    PageRoute("GET", f"{_ONE}/delete", show_delete),
+    PageRoute("POST", f"{_ONE}/delete", delete),
+)

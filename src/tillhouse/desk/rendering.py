@@ -1,0 +1,77 @@
+"""Templates to bytes: every value escaped, every sentence from the catalogue."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from tillhouse.desk import assets
+from tillhouse.desk.frame.places import Frame
+from tillhouse.desk.frame.sentences import counted, sentence
+from tillhouse.desk.frame.words import money
+from tillhouse.desk.page import PageRequest, Shown
+from tillhouse.desk.session.forms import CSRF, MADE_FOR, proof
+from tillhouse.http.raw import HTML, RawAnswer
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Problem
+from tillhouse.kit.ids import new_id
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("tillhouse.desk", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+cast("dict[str, Any]", _TEMPLATES.globals).update(
+    t=sentence, n=counted, asset=assets.address, money=money, new_key=new_id
+)
+_POLICY = (
+    b"default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "
+    b"form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
+    """The page as it is sent."""
+    context: dict[str, Any] = {
+        "mode": page.mode if page.person else None,
+        "theme": page.given.theme,
+        "frame": frame,
+        "person": page.person,
+        "calls": page.calls,
+        "form": page.form,
+        "action": page.action,
+        "query": page.request.query,
+        "now": iso(page.request.now),
+        "request_id": page.request.request_id,
+        "refusal": shown.refusal,
+        "faults": _by_field(shown.refusal),
+        "hidden": _hidden(page),
+    }
+    return _TEMPLATES.get_template(shown.template).render(context | dict(shown.facts)).encode()
+
+
+def bare_refusal(message: str, request_id: str) -> RawAnswer:
+    """The page of what can't be shown, where nothing is known of the person."""
+    text = _TEMPLATES.get_template("frame/bare.html").render(
+        message=message, request_id=request_id, mode=None, theme=None, now="", calls=[], frame=None
+    )
+    return RawAnswer(HTML, text.encode(), headers=[(b"content-security-policy", _POLICY)])
+
+
+def _hidden(page: PageRequest) -> list[tuple[str, str]]:
+    """The hidden fields of every form: its proof, and whom and which book it was made for."""
+    if page.person is None:
+        return []
+    pepper = page.services.vault.pepper
+    return [(CSRF, proof(pepper, page.person.session_id)), (MADE_FOR, page.made_for.text)]
+
+
+def _by_field(refusal: Problem | None) -> dict[str, str]:
+    """The faults, by the name of the field; of several sentences about one, the first."""
+    details: Iterable[FieldError] = (refusal and refusal.details) or ()
+    found: dict[str, str] = {}
+    for detail in details:
+        found.setdefault(detail.field, detail.message)
+    return found

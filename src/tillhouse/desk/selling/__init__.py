@@ -1,0 +1,1 @@
+"""A new sale: what it is of, and recording it."""

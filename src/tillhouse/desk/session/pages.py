@@ -1,0 +1,145 @@
+"""The door: signing in and out, opening a business, taking an invitation."""
+
+import msgspec
+
+from tillhouse.access.people import take_opening
+from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.session import cookies
+from tillhouse.desk.session.addresses import START, device, own_address
+from tillhouse.desk.session.proving import LOG_IN, choose_mode, open_session
+from tillhouse.kit.errors import Forbidden, Missing, Problem
+from tillhouse.kit.network import is_loopback
+
+REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
+JOIN = Operation(ACCOUNTS, "POST", "/api/auth/accept-invitation")
+LOG_OUT = Operation(ACCOUNTS, "POST", "/api/auth/logout")
+
+_SIGN_IN = Shown("session/sign_in.html", is_secret=True, has_frame=False)
+_REGISTER = Shown("session/register.html", is_secret=True, has_frame=False)
+_JOIN = Shown("session/join.html", is_secret=True, has_frame=False)
+_OPEN = Shown("session/open.html", is_secret=True, has_frame=False)
+_REGISTERED = (
+    "name", "email", "password", "business_name", "business_type", "country", "currency",
+    "time_zone",
+)  # fmt: skip
+
+
+# Codes are written in capitals; people write them as they like.
+_CODES = ("country", "currency")
+
+
+async def show_sign_in(page: PageRequest) -> Shown | Onward:
+    """The door, for somebody who isn't signed in."""
+    if page.person:
+        return Onward(own_address(page.request.query.get("next")))
+    return _SIGN_IN
+
+
+async def sign_in(page: PageRequest) -> Shown | Onward:
+    """Sign in, and go on to the page that was asked for before."""
+    _check_scheme(page)
+    body = {"email": page.form.get("email", ""), "password": page.form.get("password", "")}
+    try:
+        answer = await page.act(LOG_IN, body=body)
+    except Problem as problem:
+        return msgspec.structs.replace(_SIGN_IN, refusal=problem)
+    if page.person:
+        # The session before would stand where no browser has it any more.
+        await page.act(LOG_OUT)
+    await open_session(page, answer.data["accessToken"])
+    return Onward(own_address(page.form.get("next")))
+
+
+async def show_register(page: PageRequest) -> Shown | Onward:
+    """The form that opens a business."""
+    return Onward(START) if page.person else _REGISTER
+
+
+async def register(page: PageRequest) -> Shown | Onward:
+    """Open a business, and sign its owner in; it begins in the test book."""
+    _check_scheme(page)
+    body = {name: page.form[name] for name in _REGISTERED if page.form.get(name)}
+    body |= {name: body[name].upper() for name in _CODES if name in body}
+    try:
+        answer = await page.act(REGISTER, body=body)
+    except Problem as problem:
+        return msgspec.structs.replace(_REGISTER, refusal=problem)
+    await open_session(page, answer.data["accessToken"])
+    choose_mode(page, "test")
+    return Onward(START)
+
+
+async def show_join(_page: PageRequest) -> Shown:
+    """The form that takes an invitation."""
+    return _JOIN
+
+
+async def join(page: PageRequest) -> Shown | Onward:
+    """Join the business that invited somebody, and sign in there."""
+    body = {"token": page.path["token"], "password": page.form.get("password", "")}
+    if name := page.form.get("name"):
+        body["name"] = name
+    try:
+        answer = await page.act(JOIN, body=body)
+    except Problem as problem:
+        return msgspec.structs.replace(_JOIN, refusal=problem)
+    await open_session(page, answer.data["accessToken"])
+    return Onward(START)
+
+
+async def show_opening(page: PageRequest) -> Shown:
+    """The button that opens the demo business; looking at the page opens nothing."""
+    _check_loopback(page)
+    return _OPEN
+
+
+async def open_once(page: PageRequest) -> Onward:
+    """Open the session of an address that `tillhouse serve --demo` printed, in its test book."""
+    _check_loopback(page)
+    own = device(page.request.header("user-agent"))
+    secret, now = page.path["secret"], page.request.now
+    async with page.services.pool.transaction() as db:
+        cookie = await take_opening(page.services, db, secret, own, now)
+    if cookie is None:
+        raise Missing(
+            "This address was used, or is older than ten minutes: "
+            "the command “tillhouse demo” prints a new one."
+        )
+    page.cookies.append(cookies.session_cookie(cookie, is_secure=page.is_secure))
+    choose_mode(page, "test")
+    return Onward(START)
+
+
+async def sign_out(page: PageRequest) -> Onward:
+    """End the session of this browser, if it hasn't ended yet."""
+    if page.person:
+        await page.act(LOG_OUT)
+    page.cookies.append(cookies.forgotten(is_secure=page.is_secure))
+    return Onward("/", clears=True)
+
+
+def _check_scheme(page: PageRequest) -> None:
+    """Refuse to sign in where the cookie would be lost: it is for HTTPS, and the page isn't."""
+    if page.is_secure and (page.request.header("origin") or "").startswith("http://"):
+        url = page.services.settings.public_url
+        raise Forbidden(f"This page must be opened by its own address: {url}")
+
+
+def _check_loopback(page: PageRequest) -> None:
+    if not is_loopback(page.request.ip):
+        raise Forbidden("Only a browser on this machine can use this address: sign in instead.")
+
+
+ROUTES = (
+    PageRoute("GET", "/desk/sign-in", show_sign_in, is_open=True),
+    PageRoute("POST", "/desk/sign-in", sign_in, is_open=True),
+    PageRoute("GET", "/desk/register", show_register, is_open=True),
+    PageRoute("POST", "/desk/register", register, is_open=True),
+    PageRoute("GET", "/desk/join/{token}", show_join, is_open=True),
+    PageRoute("POST", "/desk/join/{token}", join, is_open=True),
+    PageRoute("GET", "/desk/open/{secret}", show_opening, is_open=True),
+    PageRoute("POST", "/desk/open/{secret}", open_once, is_open=True),
+    PageRoute("POST", "/desk/sign-out", sign_out, is_of_book=False, is_moot=True),
+)

@@ -1,0 +1,107 @@
+"""Sessions of a browser: opened by a login, given another cookie, proven by the password."""
+
+import msgspec
+
+from tillhouse.access.people import give_cookie, person_by_cookie, renew_cookie
+from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.page import PageRequest, Shown
+from tillhouse.desk.session import cookies, forms
+from tillhouse.desk.session.addresses import device
+from tillhouse.desk.session.forms import MadeFor
+from tillhouse.kit.errors import Problem, Unauthenticated
+from tillhouse.kit.secrets import Environment
+
+LOG_IN = Operation(ACCOUNTS, "POST", "/api/auth/login")
+VERIFY = Operation(ACCOUNTS, "POST", "/api/auth/verify-password")
+SWITCH = Operation(ACCOUNTS, "POST", "/api/auth/switch")
+
+STEP_UP = Shown("session/step_up.html", is_secret=True, has_frame=False)
+_AGAIN = Shown("session/sign_in_again.html", is_secret=True, has_frame=False)
+
+
+async def open_session(page: PageRequest, access_token: str) -> None:
+    """Make a session by tokens that of this browser; the tokens are given to nobody."""
+    session_id = page.services.tokens.read(access_token).session_id
+    now, own = page.request.now, device(page.request.header("user-agent"))
+    async with page.services.pool.transaction() as db:
+        cookie = await give_cookie(page.services, db, session_id, own, now)
+    if cookie is None:
+        raise Unauthenticated("This session has ended: sign in again.")
+    await _take(page, cookie)
+
+
+async def renew(page: PageRequest, *, keeps_old: bool) -> None:
+    """Give the session of this browser another cookie; with the old one nobody gets in.
+
+    Where another request was first, that one brings the browser its cookie.
+    """
+    secret, now = page.secret, page.request.now
+    assert secret is not None, "the person was found by it"  # noqa: S101
+    own = device(page.request.header("user-agent"))
+    async with page.services.pool.transaction() as db:
+        cookie = await renew_cookie(page.services, db, secret, own, now, keeps_old=keeps_old)
+    if cookie is not None:
+        await _take(page, cookie)
+    else:
+        page.person = await person_by_cookie(page.services, secret, now)
+
+
+async def _take(page: PageRequest, cookie: str) -> None:
+    page.cookies.append(cookies.session_cookie(cookie, is_secure=page.is_secure))
+    page.secret = cookie
+    page.person = await person_by_cookie(page.services, cookie, page.request.now)
+
+
+async def sign_in_again(page: PageRequest) -> Shown | None:
+    """Sign in for a form whose session has ended; None when it may be sent on.
+
+    It is about the business and the book that it was made for, whichever a login opens first.
+    """
+    email = page.form.get(forms.SIGN_IN_EMAIL)
+    if email is None:
+        return msgspec.structs.replace(_AGAIN, refusal=Unauthenticated("You were signed out."))
+    body = {"email": email, "password": page.form.get(forms.SIGN_IN_PASSWORD, "")}
+    try:
+        answer = await page.act(LOG_IN, body=body)
+    except Problem as problem:
+        return msgspec.structs.replace(_AGAIN, refusal=problem)
+    await open_session(page, answer.data["accessToken"])
+    made_for = MadeFor.read(page.form.get(forms.MADE_FOR))
+    if made_for is not None:
+        await _go_to(page, made_for)
+    return None
+
+
+async def _go_to(page: PageRequest, made_for: MadeFor) -> None:
+    if made_for.business != str(page.member.business_id):
+        try:
+            await page.act(SWITCH, body={"business_id": made_for.business})
+        except Problem:
+            # The person belongs to it no more: the form is refused for that, not the login.
+            return
+        page.person = await person_by_cookie(page.services, page.secret or "", page.request.now)
+    books = page.member.books
+    if made_for.book == str(books.test):
+        choose_mode(page, "test")
+    elif made_for.book == str(books.live):
+        choose_mode(page, "live")
+
+
+async def prove(page: PageRequest) -> Shown | None:
+    """Step up by the password that came with a form; None when there is none, or it is right."""
+    password = page.form.get(forms.STEP_UP_PASSWORD)
+    if password is None or page.person is None:
+        return None
+    try:
+        await page.act(VERIFY, body={"password": password})
+    except Problem as problem:
+        return msgspec.structs.replace(STEP_UP, refusal=problem)
+    await renew(page, keeps_old=True)
+    return None
+
+
+def choose_mode(page: PageRequest, mode: Environment) -> None:
+    """Show the test or the live book in this browser from now on."""
+    page.mode = mode
+    page.cookies.append(cookies.choice("mode", mode, is_secure=page.is_secure))

@@ -1,0 +1,1 @@
+"""The wallet: the money that is free, and the money that is on its way out."""

@@ -1,0 +1,83 @@
+"""The page of the wallet: what is free, what moved it, and the switch of payouts."""
+
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.frame.lists import address
+from tillhouse.desk.frame.places import WALLET, frame_of
+from tillhouse.desk.frame.words import exact, when
+from tillhouse.desk.page import Onward, PageRequest, Shown
+from tillhouse.desk.wallet import operations as ops
+from tillhouse.desk.wallet.words import account, entries, withdrawals
+from tillhouse.kit.errors import PasswordVerificationRequired, Problem
+
+PATH = "/desk/wallet"
+_ENTRIES, _WITHDRAWALS_SHOWN, _ACCOUNTS_SHOWN = 25, 5, 10
+
+
+async def show(page: PageRequest) -> Shown:
+    """The wallet, a page of its statement, and the newest withdrawals and accounts."""
+    frame, cursor = await frame_of(page), page.request.query.get("cursor")
+    wallet = (await page.needed(WALLET)).data
+    statement = await page.needed(ops.STATEMENT, limit=_ENTRIES, cursor=cursor)
+    latest, accounts, controls = await page.together(
+        page.read(ops.LIST_WITHDRAWALS, limit=_WITHDRAWALS_SHOWN),
+        page.read(ops.LIST_ACCOUNTS, limit=_ACCOUNTS_SHOWN),
+        page.read(ops.CONTROLS),
+    )
+    after = statement.extra["meta"]["nextCursor"]
+    now = page.request.now
+    facts: dict[str, Any] = {
+        "wallet": wallet,
+        "entries": entries(statement.data, frame),
+        "older": address(PATH, {"cursor": after}) if after else None,
+        "withdrawals": withdrawals(latest.data, frame) if latest else None,
+        "accounts": [account(one, frame, now) for one in accounts.data] if accounts else None,
+        "controls": controls.data if controls else None,
+        "frozen_at": None,
+        "limit": "",
+        "limit_shown": None,
+        "may_withdraw": ops.may_withdraw(page),
+        "may_set": page.may(ops.SET_CONTROLS),
+    }
+    if controls:
+        at, limit = controls.data["frozenAt"], controls.data["maxPerDay"]
+        facts["frozen_at"] = when(at, frame.zone, frame.local.date()) if at else None
+        facts["limit"] = "" if limit is None else str(limit)
+        facts["limit_shown"] = None if limit is None else exact(limit, frame.currency)
+    return Shown("wallet/wallet.html", facts)
+
+
+async def freeze(page: PageRequest) -> Shown | Onward:
+    """Let nothing be paid out."""
+    body: dict[str, Any] = {"frozen": True}
+    if reason := page.form.get("reason"):
+        body["reason"] = reason
+    return await _set(page, body)
+
+
+async def resume(page: PageRequest) -> Shown | Onward:
+    """Let withdrawals go again."""
+    return await _set(page, {"frozen": False})
+
+
+async def limit(page: PageRequest) -> Shown | Onward:
+    """Set the most that leaves the wallet a day; whether payouts are frozen stays as it is now."""
+    now = (await page.act(ops.CONTROLS)).data
+    body = {
+        "frozen": now["frozen"],
+        "reason": now["reason"],
+        "max_per_day": page.form.get("max_per_day") or None,
+    }
+    return await _set(page, body)
+
+
+async def _set(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
+    try:
+        await page.act(ops.SET_CONTROLS, body=body)
+    except PasswordVerificationRequired:
+        raise
+    except Problem as problem:
+        return msgspec.structs.replace(await show(page), refusal=problem)
+    return Onward(PATH)

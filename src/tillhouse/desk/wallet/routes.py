@@ -1,0 +1,24 @@
+"""The pages of the wallet, joined."""
+
+from tillhouse.desk.page import PageRoute
+from tillhouse.desk.wallet import accounts, overview, withdrawing
+from tillhouse.desk.wallet.words import ACCOUNTS, WITHDRAWALS
+
+_WITHDRAWAL = WITHDRAWALS + "/{withdrawal_id}"
+_ACCOUNT = ACCOUNTS + "/{payout_account_id}"
+
+ROUTES = (
+    PageRoute("GET", overview.PATH, overview.show),
+    PageRoute("POST", f"{overview.PATH}/freeze", overview.freeze),
+    PageRoute("POST", f"{overview.PATH}/resume", overview.resume),
+    PageRoute("POST", f"{overview.PATH}/limit", overview.limit),
+    PageRoute("GET", withdrawing.NEW, withdrawing.show_form),
+    PageRoute("POST", withdrawing.NEW, withdrawing.withdraw),
+    PageRoute("GET", WITHDRAWALS, withdrawing.show_list),
+    PageRoute("GET", _WITHDRAWAL, withdrawing.show_one),
+    PageRoute("POST", f"{_WITHDRAWAL}/cancel", withdrawing.cancel),
+    PageRoute("GET", ACCOUNTS, accounts.show_list),
+    PageRoute("POST", ACCOUNTS, accounts.add),
+    PageRoute("GET", _ACCOUNT, accounts.show_one),
+    PageRoute("POST", f"{_ACCOUNT}/remove", accounts.remove),
+)

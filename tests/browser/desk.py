@@ -1,0 +1,37 @@
+"""Judges the desk in Chromium, on a demo of its own."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.browser.chromium import judge
+from tests.waiting import HUNG_S
+
+
+def main() -> int:
+    """Serve a demo, and let the browser work in it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.desk")
+    parser.add_argument("--shots", type=Path, help="a folder for pictures of each page")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tillhouse-desk-") as folder:
+        words = ["serve", "--demo", "--json", "--port", "0", "--data", folder]
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tillhouse", *words], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert server.stdout is not None
+            told = next(json.loads(line) for line in server.stdout if line.startswith("{"))
+            demo = told["demo"]
+            return judge("desk.mjs", asked.shots, BASE=told["address"], KEY=demo["testKey"],
+                         OPENING=demo["deskUrl"], EMAIL=demo["email"],
+                         PASSWORD=demo["password"])  # fmt: skip
+        finally:
+            server.terminate()
+            server.wait(HUNG_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

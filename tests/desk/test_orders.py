@@ -1,0 +1,178 @@
+"""Orders in the browser: lists and views, one order, its money, its kitchen and its end."""
+
+from typing import get_args
+
+import pytest
+
+from tests.desk.browser import Browser
+from tests.desk.conftest import SignsIn
+from tests.desk.world import World, fill
+from tests.make import Business, Make
+from tillhouse.access.scopes import Role
+from tillhouse.kit.ids import new_id
+
+TEST = {"service-environment": "test"}
+SELLS = {"owner", "admin", "manager", "cashier", "front_desk"}
+COOKS = SELLS | {"kitchen"}
+READS = COOKS | {"developer"}
+
+
+@pytest.fixture
+async def world(business: Business) -> World:
+    """Goods, a customer and an order of 10,000 of which 3,000 are paid in cash."""
+    return await fill(business)
+
+
+def order_of(world: World) -> str:
+    """The address of the order."""
+    return world.address("/desk/orders/{order_id}")
+
+
+async def read(business: Business, world: World) -> dict[str, object]:
+    """The order as the API tells it."""
+    path = world.address("/v1/orders/{order_id}")
+    return (await business.owner.get(path, headers=TEST, status=200)).data
+
+
+async def test_a_list_has_views_searches_and_pages(owner: Browser, business: Business) -> None:
+    """All in the address: it can be shared, and Back works."""
+    for number in range(30):
+        line = {"product_name": "Tea", "quantity": 1, "custom_price": 100 + number}
+        await business.made("/v1/orders", {"items": [line], "customer_name": f"Guest {number:02}"})
+    page = await owner.open("/desk/orders")
+    assert "1 to 25 of 30 orders" in page.words
+    after = next(link for link in page.links if "page=2" in link)
+    page = await owner.open(after)
+    assert "26 to 30 of 30 orders" in page.words
+    page = await owner.open("/desk/orders?search=Guest+07&status=pending")
+    assert "1 to 1 of 1 order" in page.words
+    search = next(form for form in page.forms if form.action == "/desk/orders")
+    assert search.fields["status"] == "pending"
+    unpaid = next(link for link in page.links if "payment_status" in link)
+    page = await owner.open(unpaid)
+    assert "of 30 orders" in page.words
+    scheduled = next(link for link in page.links if "status=scheduled" in link)
+    assert "No orders here" in (await owner.open(scheduled)).words
+    page = await owner.open("/desk/orders?page=x", status=422)
+    assert "page" in page.alerts[0]
+
+
+@pytest.mark.parametrize("role", get_args(Role))
+async def test_a_role_does_what_it_may(
+    role: str, business: Business, make: Make, signed_in: SignsIn, world: World
+) -> None:
+    """A button whose operation isn't allowed is absent."""
+    person = business if role == "owner" else await make.member(business, role)
+    browser = await signed_in(person)
+    await browser.open(order_of(world), status=200 if role in READS else 403)
+    actions = [form.action for form in browser.page.forms]
+    path = order_of(world)
+    assert (f"{path}/payments" in actions) == (role in SELLS)
+    assert (f"{path}/refund" in browser.page.links) == (role in SELLS)
+    assert (f"{path}/cancel" in browser.page.links) == (role in SELLS)
+    assert (f"{path}/kitchen" in actions) == (role in COOKS)
+    await browser.open("/desk/orders", status=200 if role in READS else 403)
+
+
+async def test_sums_lead_to_what_is_to_be_paid(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """Each as the API tells it."""
+    page = await owner.open(order_of(world))
+    order = await read(business, world)
+    assert order["totalAmount"] == 10_000
+    for told in ("Subtotal $10,000.00", "Total $10,000.00", "Paid $3,000.00",
+                 "To collect $7,000.00"):  # fmt: skip
+        assert told in page.words
+
+
+async def test_a_wrong_payment_is_refused_at_its_field(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """And nothing that was typed is lost."""
+    await owner.open(order_of(world))
+    page = await owner.submit(
+        f"{order_of(world)}/payments", status=422, amount="x", method="pos", reference="slip 7"
+    )
+    form = next(form for form in page.forms if form.action.endswith("/payments"))
+    assert (form.fields["amount"], form.fields["reference"]) == ("x", "slip 7")
+    page = await owner.submit(
+        f"{order_of(world)}/payments", status=400, amount="7", method="credit"
+    )
+    assert len((await read(business, world))["payments"]) == 1  # type: ignore[arg-type]
+
+
+async def test_lines_go_back(owner: Browser, business: Business, world: World) -> None:
+    """By quantities; the method is asked for where there were several."""
+    path = order_of(world)
+    await owner.open(path)
+    await owner.submit(f"{path}/payments", method="transfer")
+    page = await owner.open(f"{path}/refund")
+    line = next(
+        name for _, found in page.elements if (name := found.get("name") or "").startswith("lines.")
+    )
+    cold = page.forms[-1].fields | {line: "1", "reason": "Cold"}
+    page = await owner.send(f"{path}/refunds", cold, status=422)
+    assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == ["method"]
+    await owner.send(f"{path}/refunds", page.forms[-1].fields | cold | {"method": "transfer"})
+    page = await owner.open(owner.onward)
+    assert "Refunded $5,000.00" in page.words
+    order = await read(business, world)
+    assert (order["refundedAmount"], order["amountPaid"]) == (5_000, 5_000)
+
+
+async def test_an_order_is_cancelled_by_its_code(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """Another code cancels nothing."""
+    path = order_of(world)
+    order = await read(business, world)
+    await owner.open(f"{path}/cancel")
+    page = await owner.submit(f"{path}/cancel", status=422, code="NOPE", cancellation_reason="Left")
+    form = next(form for form in page.forms if form.action == f"{path}/cancel")
+    assert form.fields["cancellation_reason"] == "Left"
+    code = str(order["shortCode"]).lower()
+    await owner.submit(f"{path}/cancel", code=f" {code} ", cancellation_reason="Left")
+    page = await owner.open(owner.onward)
+    order = await read(business, world)
+    assert order["status"] == "cancelled"
+    assert f"{path}/cancel" not in page.links
+
+
+async def test_the_kitchen_is_moved_on(owner: Browser, business: Business, world: World) -> None:
+    """Sent, then stage by stage."""
+    path = order_of(world)
+    page = await owner.open(path)
+    if f"{path}/kitchen" in [form.action for form in page.forms]:
+        await owner.submit(f"{path}/kitchen")
+        await owner.open(path)
+    for stage in ("preparing", "ready", "served"):
+        await owner.submit(f"{path}/stage", stage=stage)
+        await owner.open(path)
+        assert (await read(business, world))["kitchenTicketStatus"] == stage
+    assert f"{path}/stage" not in [form.action for form in owner.page.forms]
+
+
+async def test_a_receipt_opens(owner: Browser, world: World) -> None:
+    """On this host, by its signed address."""
+    await owner.open(order_of(world))
+    await owner.submit(f"{order_of(world)}/receipt")
+    assert owner.onward.startswith("/receipts/")
+    await owner.open(owner.onward)
+
+
+async def test_another_business_has_no_such_order(
+    owner: Browser, make: Make, signed_in: SignsIn, world: World
+) -> None:
+    """Not to be seen, and not to be paid, given back or cancelled; nor by the other mode."""
+    path = order_of(world)
+    page = await owner.open(path)
+    forms = [form for form in page.forms if form.action.startswith(path)]
+    stranger = await signed_in(await make.business())
+    for address in (path, f"{path}/refund", f"{path}/cancel", f"/desk/orders/{new_id()}"):
+        await stranger.open(address, status=404)
+    own = stranger.page.forms[0].fields
+    for form in forms:
+        await stranger.send(form.action, form.fields | own, status=404)
+    await owner.submit("/desk/mode", mode="live")
+    await owner.open(path, status=404)
