@@ -12,7 +12,7 @@ from tillhouse.access.process import Services
 from tillhouse.desk import rendering
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies, forms
 from tillhouse.desk.session.forms import MadeFor
 from tillhouse.desk.session.proving import STEP_UP, prove, sign_in_again
@@ -129,6 +129,8 @@ async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
         shown = await _handled(page, route)
     except PasswordVerificationRequired:
         shown = STEP_UP
+    except FormRefused as refused:
+        shown = Shown("frame/refusal.html", refusal=refused.problem)
     except Problem as problem:
         shown = Shown("frame/refusal.html", refusal=problem)
     if isinstance(shown, Onward):

@@ -26,7 +26,7 @@ from tillhouse.desk.operations import (
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.forms import Form, MadeFor
 from tillhouse.http.raw import RawRequest
-from tillhouse.kit.errors import Problem
+from tillhouse.kit.errors import Missing, PasswordVerificationRequired, Problem
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.secrets import Environment
 
@@ -47,6 +47,14 @@ class Shown(msgspec.Struct, frozen=True):
     is_secret: bool = False
     # Whether the navigation stands around it.
     has_frame: bool = True
+
+
+class FormRefused(Exception):
+    """A form that an operation refused: its page is shown again, with what is wrong."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class Onward(msgspec.Struct, frozen=True):
@@ -126,8 +134,16 @@ class PageRequest:
     async def act(
         self, operation: Operation, *values: str, body: Any = None, key: str | None = None
     ) -> OperationAnswer:
-        """Do what a form asks for, or raise the refusal."""
-        return await self.ask(operation, *values, body=body, key=key)
+        """Do what a form asks for, or raise why it is refused.
+
+        The form is no help where the thing isn't there, or where the password is asked for first.
+        """
+        try:
+            return await self.ask(operation, *values, body=body, key=key)
+        except (Missing, PasswordVerificationRequired):
+            raise
+        except Problem as problem:
+            raise FormRefused(problem) from problem
 
     async def ask(
         self,

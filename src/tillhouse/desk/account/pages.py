@@ -8,11 +8,11 @@ from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.addresses import own_address
 from tillhouse.desk.session.proving import SWITCH, renew
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Missing
 
 LIST_SESSIONS = Operation(ACCOUNTS, "GET", "/api/auth/sessions")
 END_SESSION = Operation(ACCOUNTS, "DELETE", "/api/auth/sessions/{login_session_id}")
@@ -60,8 +60,8 @@ async def change_password(page: PageRequest) -> Shown | Onward:
     names = ("current_password", "new_password")
     try:
         await page.act(CHANGE_PASSWORD, body={name: page.form.get(name, "") for name in names})
-    except Problem as problem:
-        return msgspec.structs.replace(await show(page), refusal=problem, is_secret=True)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show(page), refusal=refused.problem, is_secret=True)
     await renew(page, keeps_old=False)
     return await show(page, is_changed=True)
 

@@ -10,8 +10,8 @@ from tillhouse.desk.frame.places import LIST_PROVIDERS, Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import named, when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Missing, PasswordVerificationRequired, Problem
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Missing
 from tillhouse.payins.room import ROOM as PAYINS
 
 CHANGE = Operation(PAYINS, "PUT", "/v1/payment-providers")
@@ -85,10 +85,8 @@ async def _change(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
     provider = page.path["provider"]
     try:
         await page.act(CHANGE, body={"provider": provider, **body})
-    except PasswordVerificationRequired:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
     return Onward(f"{_LIST}/{provider}")
 
 

@@ -11,9 +11,8 @@ from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, fra
 from tillhouse.desk.frame.words import exact, when
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders.listing import rows
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.finance.room import ROOM as FINANCE
-from tillhouse.kit.errors import Missing, Problem
 from tillhouse.orders.room import ROOM as ORDERS
 
 CUSTOMER = Operation(CUSTOMERS, "GET", "/v1/customers/{customer_id}")
@@ -65,8 +64,8 @@ async def make(page: PageRequest) -> Shown | Onward:
     body = {name: page.form[name] for name in _FIELDS if page.form.get(name)}
     try:
         made = await page.act(MAKE, body=body, key=page.form.get("idempotency_key"))
-    except Problem as problem:
-        return Shown("customers/form.html", {"customer": _NOBODY}, refusal=problem)
+    except FormRefused as refused:
+        return Shown("customers/form.html", {"customer": _NOBODY}, refusal=refused.problem)
     return Onward(f"{_LIST}/{made.data['id']}")
 
 
@@ -76,11 +75,9 @@ async def change(page: PageRequest) -> Shown | Onward:
     customer_id = page.path["customer_id"]
     try:
         await page.act(CHANGE, customer_id, body=body)
-    except Missing:
-        raise
-    except Problem as problem:
+    except FormRefused as refused:
         shown = await _customer(page, "customers/form.html")
-        return msgspec.structs.replace(shown, refusal=problem)
+        return msgspec.structs.replace(shown, refusal=refused.problem)
     return Onward(f"{_LIST}/{customer_id}")
 
 
@@ -88,11 +85,9 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Delete a customer; orders keep the name."""
     try:
         await page.act(DELETE, page.path["customer_id"])
-    except Missing:
-        raise
-    except Problem as problem:
+    except FormRefused as refused:
         shown = await _customer(page, "customers/customer.html")
-        return msgspec.structs.replace(shown, refusal=problem)
+        return msgspec.structs.replace(shown, refusal=refused.problem)
     return Onward(_LIST)
 
 

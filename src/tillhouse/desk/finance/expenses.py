@@ -10,8 +10,7 @@ from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.words import exact, money_column, named, when, zone
-from tillhouse.desk.page import Onward, PageRequest, Shown
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
 Data = Mapping[str, Any]
@@ -56,8 +55,8 @@ async def record(page: PageRequest) -> Shown | Onward:
         body["store_id"] = store
     try:
         made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
-    except Problem as problem:
-        return msgspec.structs.replace(await show_list(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_list(page), refusal=refused.problem)
     return Onward(f"{PATH}/{made.data['id']}")
 
 
@@ -65,10 +64,8 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Take an expense back."""
     try:
         await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
-    except Missing:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
     return Onward(PATH)
 
 

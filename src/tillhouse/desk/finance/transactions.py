@@ -11,8 +11,7 @@ from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, money_column, named, when
-from tillhouse.desk.page import Onward, PageRequest, Shown
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 
 PATH = "/desk/finance/transactions"
 Data = Mapping[str, Any]
@@ -81,10 +80,8 @@ async def requery(page: PageRequest) -> Shown | Onward:
     transaction_id = page.path["transaction_id"]
     try:
         answer = await page.act(ops.REQUERY, transaction_id)
-    except Missing:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
     told = "changed" if answer.extra["meta"]["changed"] else "unchanged"
     return Onward(f"{PATH}/{transaction_id}?asked={told}")
 

@@ -14,8 +14,7 @@ from tillhouse.desk.links.links import VIEWS, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/links"
 _ONE = _LIST + "/{link_id}"
@@ -70,9 +69,11 @@ async def make(page: PageRequest) -> Shown | Onward:
     operation = MAKE_FOR_WALLET if is_wallet else MAKE
     try:
         made = await page.act(operation, body=body, key=form.get("idempotency_key"))
-    except Problem as problem:
+    except FormRefused as refused:
         # The order or the debt is in the address of the form.
-        return msgspec.structs.replace(await _new(page, page.request.query), refusal=problem)
+        return msgspec.structs.replace(
+            await _new(page, page.request.query), refusal=refused.problem
+        )
     return Onward(f"{_LIST}/{made.data['id']}")
 
 
@@ -81,10 +82,8 @@ async def cancel(page: PageRequest) -> Shown | Onward:
     link_id = page.path["link_id"]
     try:
         await page.act(CANCEL, link_id)
-    except Missing:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_link(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_link(page), refusal=refused.problem)
     return Onward(f"{_LIST}/{link_id}")
 
 

@@ -10,8 +10,8 @@ from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders import operations as ops
 from tillhouse.desk.orders.listing import VIEWS, filters, rows
 from tillhouse.desk.orders.order import shown
-from tillhouse.desk.page import Handler, Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Invalid, Missing, Problem
+from tillhouse.desk.page import FormRefused, Handler, Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Invalid, Problem
 
 _LIST = "/desk/orders"
 _ONE = _LIST + "/{order_id}"
@@ -109,8 +109,8 @@ async def receipt(page: PageRequest) -> Shown | Onward:
     """Open the receipt, which is made if there is none as the order stands."""
     try:
         made = await page.act(ops.RECEIPT, page.path["order_id"])
-    except Problem as problem:
-        return await _order(page, refusal=problem)
+    except FormRefused as refused:
+        return await _order(page, refusal=refused.problem)
     url = urlsplit(made.data["url"])
     return Onward(f"{url.path}?{url.query}")
 
@@ -145,12 +145,8 @@ async def _done(
     order_id = page.path["order_id"]
     try:
         await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
-    except Missing:
-        raise
-    except Problem as problem:
-        if problem.code == "password_verification_required":
-            raise
-        return await _order(page, template, problem)
+    except FormRefused as refused:
+        return await _order(page, template, refused.problem)
     return Onward(f"{_LIST}/{order_id}")
 
 

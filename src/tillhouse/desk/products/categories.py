@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.forms import number
 from tillhouse.desk.products.lists import CATEGORIES, check_may, every, views
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Problem
 
 _ONE = CATEGORIES + "/{category_id}"
 
@@ -28,9 +28,9 @@ async def make(page: PageRequest) -> Shown | Onward:
     key = page.form.get("idempotency_key")
     try:
         await page.act(ops.MAKE_CATEGORY, body=_body(page), key=key)
-    except Problem as problem:
+    except FormRefused as refused:
         shown = await show_list(page)
-        return Shown(shown.template, shown.facts, refusal=problem)
+        return Shown(shown.template, shown.facts, refusal=refused.problem)
     return Onward(CATEGORIES)
 
 
@@ -44,10 +44,8 @@ async def change(page: PageRequest) -> Shown | Onward:
     """Change its name, or where it stands."""
     try:
         await page.act(ops.CHANGE_CATEGORY, page.path["category_id"], body=_body(page))
-    except Missing:
-        raise
-    except Problem as problem:
-        return await _one(page, problem)
+    except FormRefused as refused:
+        return await _one(page, refused.problem)
     return Onward(CATEGORIES)
 
 
@@ -55,10 +53,8 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Delete a category that holds no product."""
     try:
         await page.act(ops.DELETE_CATEGORY, page.path["category_id"])
-    except Missing:
-        raise
-    except Problem as problem:
-        return await _one(page, problem)
+    except FormRefused as refused:
+        return await _one(page, refused.problem)
     return Onward(CATEGORIES)
 
 

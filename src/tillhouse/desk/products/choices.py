@@ -9,11 +9,11 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.forms import faults_at, number
 from tillhouse.desk.products.lists import CHOICES, check_may, views
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Problem
 
 _ONE = CHOICES + "/{group_id}"
 _PER_PAGE, _ROWS_NEW, _ROWS_MORE = 25, 5, 3
@@ -69,8 +69,8 @@ async def make(page: PageRequest) -> Shown | Onward:
     key = page.form.get("idempotency_key")
     try:
         await page.act(ops.MAKE_GROUP, body=_body(page), key=key)
-    except Problem as problem:
-        return _refused(page, _form(page, None), problem)
+    except FormRefused as refused:
+        return _refused(page, _form(page, None), refused.problem)
     return Onward(CHOICES)
 
 
@@ -78,10 +78,8 @@ async def change(page: PageRequest) -> Shown | Onward:
     """Change a group; an option without a name goes."""
     try:
         await page.act(ops.CHANGE_GROUP, page.path["group_id"], body=_body(page))
-    except Missing:
-        raise
-    except Problem as problem:
-        return _refused(page, _form(page, await _found(page)), problem)
+    except FormRefused as refused:
+        return _refused(page, _form(page, await _found(page)), refused.problem)
     return Onward(CHOICES)
 
 
@@ -89,10 +87,8 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Delete a group that no product offers."""
     try:
         await page.act(ops.DELETE_GROUP, page.path["group_id"])
-    except Missing:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(_form(page, await _found(page)), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(_form(page, await _found(page)), refusal=refused.problem)
     return Onward(CHOICES)
 
 

@@ -9,12 +9,12 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money_column
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import product as words
 from tillhouse.desk.products.forms import cleared, faults_at, named_by, number, own_stock
 from tillhouse.desk.products.lists import LIST, check_may, every, priced_stores, stores_of, views
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Problem
 
 _ONE = LIST + "/{product_id}"
 _PER_PAGE, _MOVES_SHOWN, _LEVELS_SHOWN = 25, 8, 100
@@ -125,8 +125,8 @@ async def make(page: PageRequest) -> Shown | Onward:
     """Make a product."""
     try:
         made = await page.act(ops.MAKE, body=_body(page), key=page.form.get("idempotency_key"))
-    except Problem as problem:
-        return await _form(page, None, problem)
+    except FormRefused as refused:
+        return await _form(page, None, refused.problem)
     return Onward(f"{LIST}/{made.data['id']}")
 
 
@@ -135,10 +135,8 @@ async def change(page: PageRequest) -> Shown | Onward:
     product_id = page.path["product_id"]
     try:
         await page.act(ops.CHANGE, product_id, body=_body(page))
-    except Missing:
-        raise
-    except Problem as problem:
-        return await _form(page, await found_product(page), problem)
+    except FormRefused as refused:
+        return await _form(page, await found_product(page), refused.problem)
     return Onward(f"{LIST}/{product_id}")
 
 
@@ -148,10 +146,8 @@ async def set_state(page: PageRequest) -> Shown | Onward:
     body = {"is_active": page.form.get("is_active") == "true"}
     try:
         await page.act(ops.CHANGE, product_id, body=body)
-    except Missing:
-        raise
-    except Problem as problem:
-        return await product_page(page, problem)
+    except FormRefused as refused:
+        return await product_page(page, refused.problem)
     return Onward(f"{LIST}/{product_id}")
 
 
@@ -165,11 +161,9 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Delete a product; orders keep what they sold."""
     try:
         await page.act(ops.DELETE, page.path["product_id"])
-    except Missing:
-        raise
-    except Problem as problem:
+    except FormRefused as refused:
         return Shown(
-            "products/delete.html", {"product": await found_product(page)}, refusal=problem
+            "products/delete.html", {"product": await found_product(page)}, refusal=refused.problem
         )
     return Onward(LIST)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import promotion as words
 from tillhouse.desk.products.forms import faults_at
@@ -49,8 +49,8 @@ async def make(page: PageRequest) -> Shown | Onward:
     key = page.form.get("idempotency_key")
     try:
         await page.act(ops.MAKE_PROMOTION, body=words.body(page.form), key=key)
-    except Problem as problem:
-        return await _form(page, None, problem)
+    except FormRefused as refused:
+        return await _form(page, None, refused.problem)
     return Onward(PROMOTIONS)
 
 
@@ -59,10 +59,8 @@ async def change(page: PageRequest) -> Shown | Onward:
     body = words.body(page.form)
     try:
         await page.act(ops.CHANGE_PROMOTION, page.path["promotion_id"], body=body)
-    except Missing:
-        raise
-    except Problem as problem:
-        return await _form(page, await _found(page), problem)
+    except FormRefused as refused:
+        return await _form(page, await _found(page), refused.problem)
     return Onward(PROMOTIONS)
 
 

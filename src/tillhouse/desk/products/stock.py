@@ -8,13 +8,12 @@ import msgspec
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.forms import faults_at, named_by, number
 from tillhouse.desk.products.lists import LIST, MOVES, STOCK, check_may, stores_of, views
 from tillhouse.desk.products.pages import product_page
 from tillhouse.desk.products.product import level_rows, move_rows
-from tillhouse.kit.errors import Missing, Problem
 
 _PER_PAGE = 25
 _KINDS = (
@@ -84,10 +83,8 @@ async def adjust(page: PageRequest) -> Shown | Onward:
     }
     try:
         await page.act(ops.ADJUST, body=body, key=form.get("idempotency_key"))
-    except Missing:
-        raise
-    except Problem as problem:
-        return await product_page(page, problem)
+    except FormRefused as refused:
+        return await product_page(page, refused.problem)
     return Onward(f"{LIST}/{product_id}?variant={body['variant_id']}")
 
 
@@ -109,13 +106,11 @@ def _takes(sheet: Sheet) -> Callable[[PageRequest], Any]:
         ]
         try:
             await page.act(sheet.operation, body=body, key=form.get("idempotency_key"))
-        except Missing:
-            raise
-        except Problem as problem:
+        except FormRefused as refused:
             shown = await _sheet(page, sheet)
             fields = [f"{sheet.field}.{variant}" for variant in typed]
-            facts = {**shown.facts, "faults": faults_at(problem, {"items": fields})}
-            return msgspec.structs.replace(shown, facts=facts, refusal=problem)
+            facts = {**shown.facts, "faults": faults_at(refused.problem, {"items": fields})}
+            return msgspec.structs.replace(shown, facts=facts, refusal=refused.problem)
         product_id = page.request.query.get("product_id")
         return Onward(f"{LIST}/{product_id}" if product_id else STOCK)
 

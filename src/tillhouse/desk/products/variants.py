@@ -5,13 +5,13 @@ from typing import Any
 
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.words import quantity
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.forms import cleared, faults_at, named_by, number, own_stock
 from tillhouse.desk.products.lists import LIST, check_may, priced_stores
 from tillhouse.desk.products.pages import found_product, labels, refused
 from tillhouse.desk.products.product import stock_values
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Missing
 
 _ONE = LIST + "/{product_id}"
 _VARIANTS = f"{_ONE}/variants"
@@ -40,10 +40,8 @@ async def add(page: PageRequest) -> Shown | Onward:
     product_id, key = page.path["product_id"], page.form.get("idempotency_key")
     try:
         await page.act(ops.ADD_VARIANT, product_id, body=_body(page), key=key)
-    except Missing:
-        raise
-    except Problem as problem:
-        return refused(page, await _form(page), problem)
+    except FormRefused as rejected:
+        return refused(page, await _form(page), rejected.problem)
     return Onward(f"{LIST}/{product_id}")
 
 
@@ -51,10 +49,8 @@ async def change(page: PageRequest) -> Shown | Onward:
     """Change a variant."""
     try:
         await page.act(ops.CHANGE_VARIANT, page.path["variant_id"], body=_body(page))
-    except Missing:
-        raise
-    except Problem as problem:
-        return refused(page, await _form(page), problem)
+    except FormRefused as rejected:
+        return refused(page, await _form(page), rejected.problem)
     return Onward(f"{LIST}/{page.path['product_id']}")
 
 
@@ -62,11 +58,9 @@ async def delete(page: PageRequest) -> Shown | Onward:
     """Delete a variant; the last one stays."""
     try:
         await page.act(ops.DELETE_VARIANT, page.path["variant_id"])
-    except Missing:
-        raise
-    except Problem as problem:
+    except FormRefused as rejected:
         shown = await _form(page)
-        return Shown(shown.template, shown.facts, refusal=problem)
+        return Shown(shown.template, shown.facts, refusal=rejected.problem)
     return Onward(f"{LIST}/{page.path['product_id']}")
 
 
@@ -156,12 +150,10 @@ async def set_parts(page: PageRequest) -> Shown | Onward:
     body = {"type": "bundle" if components else "simple", "components": components}
     try:
         await page.act(ops.CHANGE, product_id, body=body)
-    except Missing:
-        raise
-    except Problem as problem:
+    except FormRefused as rejected:
         shown = await _parts(page)
-        faults = faults_at(problem, {"components": [f"part.{part}" for part in parts]})
-        return Shown(shown.template, {**shown.facts, "faults": faults}, refusal=problem)
+        faults = faults_at(rejected.problem, {"components": [f"part.{part}" for part in parts]})
+        return Shown(shown.template, {**shown.facts, "faults": faults}, refusal=rejected.problem)
     return Onward(page.action if added else f"{LIST}/{product_id}")
 
 

@@ -12,10 +12,10 @@ from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import RECORD, frame_of
 from tillhouse.desk.frame.words import money, quantity
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import CartLine
-from tillhouse.kit.errors import Invalid, Missing, Problem
+from tillhouse.kit.errors import Invalid, Missing
 from tillhouse.products.room import ROOM as PRODUCTS
 
 LIST_PRODUCTS = Operation(PRODUCTS, "GET", "/v1/products")
@@ -110,8 +110,8 @@ async def record(page: PageRequest) -> Shown | Onward:
         body["store_id"] = frame.store["id"]
     try:
         made = await page.act(RECORD, body=body, key=page.form.get("idempotency_key"))
-    except Problem as problem:
-        return msgspec.structs.replace(await _sale(page, lines), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await _sale(page, lines), refusal=refused.problem)
     return Onward(f"/desk/orders/{made.data['id']}#pay")
 
 

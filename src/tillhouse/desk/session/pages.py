@@ -5,11 +5,11 @@ import msgspec
 from tillhouse.access.people import take_opening
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.addresses import START, device, own_address
 from tillhouse.desk.session.proving import LOG_IN, choose_mode, open_session
-from tillhouse.kit.errors import Forbidden, Missing, Problem
+from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.network import is_loopback
 
 REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
@@ -43,8 +43,8 @@ async def sign_in(page: PageRequest) -> Shown | Onward:
     body = {"email": page.form.get("email", ""), "password": page.form.get("password", "")}
     try:
         answer = await page.act(LOG_IN, body=body)
-    except Problem as problem:
-        return msgspec.structs.replace(_SIGN_IN, refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(_SIGN_IN, refusal=refused.problem)
     if page.person:
         # The session before would stand where no browser has it any more.
         await page.act(LOG_OUT)
@@ -64,8 +64,8 @@ async def register(page: PageRequest) -> Shown | Onward:
     body |= {name: body[name].upper() for name in _CODES if name in body}
     try:
         answer = await page.act(REGISTER, body=body)
-    except Problem as problem:
-        return msgspec.structs.replace(_REGISTER, refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(_REGISTER, refusal=refused.problem)
     await open_session(page, answer.data["accessToken"])
     choose_mode(page, "test")
     return Onward(START)
@@ -83,8 +83,8 @@ async def join(page: PageRequest) -> Shown | Onward:
         body["name"] = name
     try:
         answer = await page.act(JOIN, body=body)
-    except Problem as problem:
-        return msgspec.structs.replace(_JOIN, refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(_JOIN, refusal=refused.problem)
     await open_session(page, answer.data["accessToken"])
     return Onward(START)
 

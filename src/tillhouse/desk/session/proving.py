@@ -5,7 +5,7 @@ import msgspec
 from tillhouse.access.people import give_cookie, person_by_cookie, renew_cookie
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import PageRequest, Shown
+from tillhouse.desk.page import FormRefused, PageRequest, Shown
 from tillhouse.desk.session import cookies, forms
 from tillhouse.desk.session.addresses import device
 from tillhouse.desk.session.forms import MadeFor
@@ -64,8 +64,8 @@ async def sign_in_again(page: PageRequest) -> Shown | None:
     body = {"email": email, "password": page.form.get(forms.SIGN_IN_PASSWORD, "")}
     try:
         answer = await page.act(LOG_IN, body=body)
-    except Problem as problem:
-        return msgspec.structs.replace(_AGAIN, refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(_AGAIN, refusal=refused.problem)
     await open_session(page, answer.data["accessToken"])
     made_for = MadeFor.read(page.form.get(forms.MADE_FOR))
     if made_for is not None:
@@ -76,7 +76,7 @@ async def sign_in_again(page: PageRequest) -> Shown | None:
 async def _go_to(page: PageRequest, made_for: MadeFor) -> None:
     if made_for.business != str(page.member.business_id):
         try:
-            await page.act(SWITCH, body={"business_id": made_for.business})
+            await page.ask(SWITCH, body={"business_id": made_for.business})
         except Problem:
             # The person belongs to it no more: the form is refused for that, not the login.
             return
@@ -95,8 +95,8 @@ async def prove(page: PageRequest) -> Shown | None:
         return None
     try:
         await page.act(VERIFY, body={"password": password})
-    except Problem as problem:
-        return msgspec.structs.replace(STEP_UP, refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(STEP_UP, refusal=refused.problem)
     await renew(page, keeps_old=True)
     return None
 

@@ -7,10 +7,10 @@ import msgspec
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.page import Onward, PageRequest, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import ACCOUNTS, account
-from tillhouse.kit.errors import Missing, PasswordVerificationRequired, Problem
+from tillhouse.kit.errors import Problem
 
 _PER_PAGE = 25
 
@@ -52,10 +52,8 @@ async def add(page: PageRequest) -> Shown | Onward:
     body = {name: form[name] for name in ("bank_code", "account_number") if form.get(name)}
     try:
         made = await page.act(ops.ADD_ACCOUNT, body=body, key=form.get("idempotency_key"))
-    except PasswordVerificationRequired:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_list(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_list(page), refusal=refused.problem)
     return Onward(f"{ACCOUNTS}/{made.data['id']}")
 
 
@@ -64,10 +62,8 @@ async def remove(page: PageRequest) -> Shown | Onward:
     account_id = page.path["payout_account_id"]
     try:
         await page.act(ops.REMOVE_ACCOUNT, account_id)
-    except (Missing, PasswordVerificationRequired):
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
     return Onward(f"{ACCOUNTS}/{account_id}")
 
 

@@ -7,10 +7,9 @@ import msgspec
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import WALLET, frame_of
 from tillhouse.desk.frame.words import exact, when
-from tillhouse.desk.page import Onward, PageRequest, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import account, entries, withdrawals
-from tillhouse.kit.errors import PasswordVerificationRequired, Problem
 
 PATH = "/desk/wallet"
 _ENTRIES, _WITHDRAWALS_SHOWN, _ACCOUNTS_SHOWN = 25, 5, 10
@@ -76,8 +75,6 @@ async def limit(page: PageRequest) -> Shown | Onward:
 async def _set(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
     try:
         await page.act(ops.SET_CONTROLS, body=body)
-    except PasswordVerificationRequired:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show(page), refusal=refused.problem)
     return Onward(PATH)

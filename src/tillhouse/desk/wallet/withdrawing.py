@@ -9,7 +9,7 @@ from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import WALLET, frame_of
 from tillhouse.desk.frame.words import exact
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import Onward, PageRequest, Shown
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import (
     WITHDRAWALS,
@@ -17,7 +17,6 @@ from tillhouse.desk.wallet.words import (
     withdrawal_facts,
     withdrawals,
 )
-from tillhouse.kit.errors import Missing, PasswordVerificationRequired, Problem
 from tillhouse.payouts.withdrawals.actions import WithdrawingByOwner
 
 NEW = "/desk/wallet/withdraw"
@@ -93,10 +92,8 @@ async def withdraw(page: PageRequest) -> Shown | Onward:
         body["refund"] = refund
     try:
         made = await page.act(ops.WITHDRAW, body=body, key=form.get("idempotency_key"))
-    except PasswordVerificationRequired:
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_form(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_form(page), refusal=refused.problem)
     return Onward(f"{WITHDRAWALS}/{made.data['id']}")
 
 
@@ -105,8 +102,6 @@ async def cancel(page: PageRequest) -> Shown | Onward:
     withdrawal_id = page.path["withdrawal_id"]
     try:
         await page.act(ops.CANCEL, withdrawal_id, key=page.form.get("idempotency_key"))
-    except (Missing, PasswordVerificationRequired):
-        raise
-    except Problem as problem:
-        return msgspec.structs.replace(await show_one(page), refusal=problem)
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
     return Onward(f"{WITHDRAWALS}/{withdrawal_id}")
