@@ -195,7 +195,7 @@ async def test_a_role_does_what_it_may(
     page = await browser.open(address, status=200 if role in READS else 403)
     actions = [form.action for form in page.forms]
     assert (f"{address}/cancel" in actions) == (role in WRITES)
-    page = await browser.open(NEW)
+    page = await browser.open(NEW, status=200 if role in WRITES else 403)
     fields = page.forms[0].fields
     await browser.send(f"{address}/cancel", fields, status=303 if role in WRITES else 403)
     wanted = fields | {"title": "Deposit", "amount": "50"}

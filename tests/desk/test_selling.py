@@ -14,7 +14,7 @@ from tests.desk.conftest import SignsIn
 from tests.desk.world import World, fill
 from tests.make import Business, Make
 from tillhouse.desk.selling import cart
-from tillhouse.desk.selling.cart import CartLine
+from tillhouse.desk.selling.cart import Cart, CartLine
 
 TEST = {"service-environment": "test"}
 
@@ -32,33 +32,35 @@ async def plain(business: Business, name: str, price: float) -> str:
     return "_".join([*(one.replace("-", "") for one in ids), "1"])
 
 
+CHANGE = "/desk/sell/change"
+
+
 async def test_a_sale_is_recorded_and_paid(
     owner: Browser, business: Business, world: World
 ) -> None:
-    """By the buttons and links of the pages alone, to the kobo."""
+    """By the buttons of the pages alone, to the kobo; what was typed stays through all of them."""
     await plain(business, "Zobo", 1500.5)
     page = await owner.open("/desk/sell?search=Zobo")
     add = next(found["value"] for found in named(page, name="add"))
-    page = await owner.open(f"/desk/sell?{urlencode({'cart': '', 'add': add})}")
-    text = page.forms[2].fields["cart"]
-    page = await owner.open(f"/desk/sell?{urlencode({'cart': text, 'more': '0'})}")
-    choose = next(link for link in page.links if "/choose/" in link)
-    page = await owner.open(choose)
-    form = next(form for form in page.forms if form.action == "/desk/sell/add")
+    await owner.submit(CHANGE, add=add or "", notes="no onions", discount_amount="1000")
+    await owner.open(owner.onward)
+    await owner.submit(CHANGE, more="0", search="Jollof")
+    page = await owner.open(owner.onward)
+    choose = next(found["value"] for found in named(page, name="choose"))
+    await owner.submit(CHANGE, choose=choose or "", customer_name="Tunde Bakare")
+    page = await owner.open(owner.onward)
+    form = next(form for form in page.forms if form.action.startswith("/desk/sell/choose/"))
     choice = next(
         found for _, found in page.elements if (found.get("name") or "").startswith("choice.")
     )
-    await owner.send(
-        "/desk/sell/add",
-        form.fields | {choice["name"] or "": choice["value"] or "", "quantity": "3"},
-    )
+    chosen = {choice["name"] or "": choice["value"] or "", "quantity": "3"}
+    await owner.send(form.action, form.fields | chosen)
     page = await owner.open(owner.onward)
-    await owner.submit("/desk/sell/add", name="Delivery", price="2,460.50")
+    await owner.submit(CHANGE, other="1", name="Delivery", price="2460.50")
     page = await owner.open(owner.onward)
     assert "3 lines" in page.words
-    await owner.submit(
-        "/desk/sell/record", customer_name="Tunde Bakare", discount_amount="1000", notes="no onions"
-    )
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.send("/desk/sell/record", fields)
     address = owner.onward.partition("#")[0]
     order_id = address.rpartition("/")[2]
     order = (await business.owner.get(f"/v1/orders/{order_id}", headers=TEST, status=200)).data
@@ -84,11 +86,11 @@ async def test_a_double_click_is_one_sale_and_one_payment(
     """Sent twice at once, and again after a reload."""
     line = await plain(business, "Zobo", 1500)
     page = await owner.open(f"/desk/sell?cart={line}")
-    form = next(form for form in page.forms if form.action == "/desk/sell/record")
+    form = next(form for form in page.forms if form.action == CHANGE)
     before = await _count(business)
     others = [_copy(owner) for _ in range(4)]
     for pair in (others[:2], others[2:]):
-        await asyncio.gather(*(one.send(form.action, form.fields) for one in pair))
+        await asyncio.gather(*(one.send("/desk/sell/record", form.fields) for one in pair))
     assert len({one.onward for one in others}) == 1
     assert await _count(business) == before + 1
     address = others[0].onward.partition("#")[0]
@@ -110,15 +112,32 @@ async def _count(business: Business) -> int:
     return (await business.owner.get("/v1/orders", headers=TEST)).json["meta"]["total"]
 
 
+async def test_a_form_in_two_tabs_is_one_payment(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """Both were filled in with all that was owed then; another amount is refused with a word."""
+    path = world.address("/desk/orders/{order_id}")
+    await owner.open(path)
+    tabs = [_copy(owner), _copy(owner)]
+    for tab in tabs:
+        await tab.open(path)
+    first = await tabs[0].submit(f"{path}/payments", method="transfer")
+    assert first
+    await tabs[1].submit(f"{path}/payments", method="transfer")
+    order = (await business.owner.get(f"/v1{path.removeprefix('/desk')}", headers=TEST)).data
+    assert [one["amount"] for one in order["payments"]] == [3000, order["totalAmount"] - 3000]
+    page = await owner.submit(f"{path}/payments", status=409, method="pos")
+    assert "was sent before" in page.alerts[0]
+
+
 async def test_a_refused_sale_loses_nothing(owner: Browser, business: Business) -> None:
     """The refusal stands at its field; cart, customer and notes are there."""
     line = await plain(business, "Zobo", 1500)
-    await owner.open(f"/desk/sell?cart={line}")
-    page = await owner.submit(
-        "/desk/sell/record", status=422, customer_name="Tunde", discount_amount="much",
-        notes="no onions",
-    )  # fmt: skip
-    form = next(form for form in page.forms if form.action == "/desk/sell/record")
+    page = await owner.open(f"/desk/sell?cart={line}")
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    typed = {"customer_name": "Tunde", "discount_amount": "much", "notes": "no onions"}
+    page = await owner.send("/desk/sell/record", fields | typed, status=422)
+    form = next(form for form in page.forms if form.action == CHANGE)
     assert form.fields["cart"] == line
     assert (form.fields["customer_name"], form.fields["notes"]) == ("Tunde", "no onions")
     assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == [
@@ -127,18 +146,71 @@ async def test_a_refused_sale_loses_nothing(owner: Browser, business: Business) 
     assert await _count(business) == 0
 
 
-async def test_goods_of_another_business_are_not_sold(
+@pytest.mark.parametrize("price", ["1,50", "1.000,50", "-5", "1e3", "\uff11\uff10", "", ".5"])
+async def test_a_price_is_never_guessed(price: str, owner: Browser) -> None:
+    """An amount that is none is refused at its field, with all that was typed."""
+    await owner.open("/desk/sell?notes=no+onions")
+    page = await owner.submit(CHANGE, status=422, other="1", name="Delivery", price=price)
+    assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == ["price"]
+    form = next(form for form in page.forms if form.action == CHANGE)
+    assert (form.fields["price"], form.fields["notes"]) == (price, "no onions")
+
+
+async def test_a_sale_is_for_the_customer_that_it_began_with(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """By the way from the customer's page, whatever is added; under the name of the API."""
+    page = await owner.open(world.address("/desk/customers/{customer_id}"))
+    sale = next(link for link in page.links if link.startswith("/desk/sell?customer_id="))
+    page = await owner.open(f"{sale}&customer_name=Somebody+else")
+    assert "For Jollof rice" in page.words
+    await owner.submit(CHANGE, other="1", name="Delivery", price="5")
+    page = await owner.open(owner.onward)
+    assert "For Jollof rice" in page.words
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.send("/desk/sell/record", fields)
+    order_id = owner.onward.partition("#")[0].rpartition("/")[2]
+    order = (await business.owner.get(f"/v1/orders/{order_id}", headers=TEST, status=200)).data
+    assert order["customer"]["id"] == world.ids["customer_id"]
+
+
+async def test_goods_that_are_gone_can_be_taken_out(
     owner: Browser, make: Make, business: Business
 ) -> None:
-    """Nor shown."""
+    """Deleted, or of another business: nothing is told of them, and the rest of the cart stays."""
     other = await make.business()
-    line = await plain(other, "Their secret", 1500)
-    await owner.open(f"/desk/sell?cart={line}", status=404)
-    assert "Their secret" not in owner.page.words
-    await owner.open("/desk/sell")
-    form = owner.page.forms[0].fields
-    await owner.send("/desk/sell/record", form | {"cart": line}, status=404)
+    line, tea = await plain(other, "Their secret", 1500), CartLine(
+        quantity=Decimal(1), name="Tea", price="5"
+    ).text  # fmt: skip
+    page = await owner.open(f"/desk/sell?cart={line}~{tea}")
+    assert "Their secret" not in page.words
+    assert "No longer sold" in page.words
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    page = await owner.send("/desk/sell/record", fields, status=422)
+    assert "No longer sold" in page.words
     assert await _count(business) == 0
+    await owner.submit(CHANGE, less="0")
+    page = await owner.open(owner.onward)
+    assert "1 line" in page.words
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.send("/desk/sell/record", fields)
+
+
+async def test_a_cart_that_is_cut_is_not_recorded(owner: Browser, business: Business) -> None:
+    """The page says that something is missing, and the button sells nothing by itself."""
+    tea = CartLine(quantity=Decimal(1), name="Tea", price="5").text
+    for text in (f"{tea}~x_1000000_5_41", "~".join([tea] * 61), f"{tea}~", "nonsense"):
+        page = await owner.open(f"/desk/sell?cart={text}", status=422)
+        assert "can't be read" in page.alerts[0]
+        fields = next(form for form in page.forms if form.action == CHANGE).fields
+        await owner.send("/desk/sell/record", fields | {"cart": text}, status=422)
+    assert await _count(business) == 0
+    full = "~".join(
+        CartLine(quantity=Decimal(1), name=f"Tea {number}", price="5").text for number in range(60)
+    )
+    await owner.open(f"/desk/sell?cart={full}")
+    page = await owner.submit(CHANGE, status=422, other="1", name="One more", price="5")
+    assert "The cart is full" in page.alerts[0]
 
 
 async def test_a_cook_sells_nothing(
@@ -164,7 +236,7 @@ LINES = st.builds(
 ) | st.builds(
     CartLine,
     quantity=st.decimals("0.001", 999999, places=3),
-    name=st.text(min_size=1, max_size=30).filter(lambda text: bool(text.strip())),
+    name=st.text(min_size=1, max_size=80).filter(lambda text: bool(text.strip())),
     price=st.decimals(0, 10**9, places=2).map(lambda price: f"{price:f}"),
 )  # fmt: skip
 
@@ -172,31 +244,29 @@ LINES = st.builds(
 @given(st.lists(LINES, max_size=12))
 def test_a_cart_is_read_as_it_was_written(lines: list[CartLine]) -> None:
     """Every line, in its order; nothing in it needs escaping in an address."""
-    text = cart.write(lines)
-    assert cart.read(text) == lines
-    assert urlencode({"cart": text}) == f"cart={text}"
+    whole = Cart(tuple(lines))
+    assert cart.read(whole.text) == whole
+    assert urlencode({"cart": whole.text}) == f"cart={whole.text}"
 
 
 @given(st.text(max_size=200) | st.text("0123456789abcdefx_~-.", max_size=200))
 def test_no_text_breaks_a_cart(text: str) -> None:
-    """A part that is no line is left out."""
-    assert all(line.quantity > 0 for line in cart.read(text))
+    """A part that is no line is left out, and the cart says so."""
+    found = cart.read(text)
+    assert all(line.quantity > 0 for line in found.lines)
+    assert found.is_whole == (len(found.lines) == (text.count("~") + 1 if text else 0))
 
 
 def test_the_same_goods_are_one_line() -> None:
     """Added twice they are two; with other choices they are others; one less of one is none."""
     tea = CartLine(quantity=Decimal(1), product=uuid4())
     sweet = CartLine(quantity=Decimal(1), product=tea.product, choices=((uuid4(), uuid4()),))
-    lines = cart.changed([], {"add": tea.text})
-    lines = cart.changed(lines, {"add": tea.text})
-    lines = cart.changed(lines, {"add": sweet.text})
-    assert [line.quantity for line in lines] == [2, 1]
-    lines = cart.changed(cart.changed(lines, {"less": "1"}), {"more": "0"})
-    assert [line.quantity for line in lines] == [3]
-    assert cart.changed(lines, {"less": "7", "more": "x", "add": "y"}) == lines
-
-
-def test_a_cart_has_an_end() -> None:
-    """An address that is made up costs no more than sixty lines."""
-    tea = CartLine(quantity=Decimal(1), name="Tea", price="5").text
-    assert len(cart.read("~".join([tea] * 1000))) == cart.LINES_MAX
+    found = Cart()
+    for line in (tea, tea, sweet):
+        found = found.with_line(line) or found
+    assert [line.quantity for line in found.lines] == [2, 1]
+    found = found.with_more(1, Decimal(-1)).with_more(0, Decimal(1))
+    assert [line.quantity for line in found.lines] == [3]
+    assert found.with_more(7, Decimal(1)) == found
+    most = Cart((CartLine(quantity=Decimal(999_999), name="Tea", price="5"),))
+    assert most.with_more(0, Decimal(1)) == most

@@ -175,9 +175,9 @@ def _check_path(request: RawRequest) -> None:
 def _check_made_for(page: PageRequest) -> None:
     """Refuse a form that somebody else filled in, or that is about another book than is shown."""
     was, now = MadeFor.read(page.form.get(forms.MADE_FOR)), page.made_for
-    if was is None or was == now:
+    if was == now:
         return
-    if was.user != now.user:
+    if was is None or was.user != now.user:
         raise MadeForAnother(sentence("refusal.other_person"))
     if was.business != now.business:
         raise MadeForAnother(sentence("refusal.other_business"))

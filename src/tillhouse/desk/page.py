@@ -13,6 +13,7 @@ import msgspec
 
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.process import Services
+from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.operations import (
     Acting,
     Arguments,
@@ -25,8 +26,15 @@ from tillhouse.desk.operations import (
 )
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.forms import Form, MadeFor
+from tillhouse.http.caller import check_person
 from tillhouse.http.raw import RawRequest
-from tillhouse.kit.errors import Missing, PasswordVerificationRequired, Problem
+from tillhouse.kit.errors import (
+    Conflict,
+    KeyReused,
+    Missing,
+    PasswordVerificationRequired,
+    Problem,
+)
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.secrets import Environment
 
@@ -115,6 +123,10 @@ class PageRequest:
         """Whether the person's role allows an operation."""
         return self.person is not None and operation.is_open_to(self.person)
 
+    def check(self, operation: Operation) -> None:
+        """Refuse the page of a form that the role may not send."""
+        check_person(self.member, operation.route.guard)
+
     async def read(
         self, operation: Operation, *values: str, **query: str | int | None
     ) -> OperationAnswer | None:
@@ -142,6 +154,8 @@ class PageRequest:
             return await self.ask(operation, *values, body=body, key=key)
         except (Missing, PasswordVerificationRequired):
             raise
+        except KeyReused as problem:
+            raise FormRefused(Conflict(sentence("refusal.sent_before"))) from problem
         except Problem as problem:
             raise FormRefused(problem) from problem
 

@@ -5,22 +5,20 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.customers.room import ROOM as CUSTOMERS
+from tillhouse.desk.customers.operations import (
+    CHANGE,
+    CREDIT,
+    CUSTOMER,
+    DELETE,
+    LIST_DEBTS,
+    MAKE,
+)
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, frame_of
 from tillhouse.desk.frame.words import exact, when
-from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders.listing import rows
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
-from tillhouse.finance.room import ROOM as FINANCE
-from tillhouse.orders.room import ROOM as ORDERS
 
-CUSTOMER = Operation(CUSTOMERS, "GET", "/v1/customers/{customer_id}")
-MAKE = Operation(CUSTOMERS, "POST", "/v1/customers")
-CHANGE = Operation(CUSTOMERS, "PATCH", "/v1/customers/{customer_id}")
-DELETE = Operation(CUSTOMERS, "DELETE", "/v1/customers/{customer_id}")
-CREDIT = Operation(FINANCE, "GET", "/v1/customers/{customer_id}/credit")
-LIST_DEBTS = Operation(ORDERS, "GET", "/v1/debts")
 _LIST = "/desk/customers"
 _ONE = _LIST + "/{customer_id}"
 _PER_PAGE = 25
@@ -51,11 +49,13 @@ async def show_customer(page: PageRequest) -> Shown:
 
 async def show_form(page: PageRequest) -> Shown:
     """The form of a customer who is known."""
+    page.check(CHANGE)
     return await _customer(page, "customers/form.html")
 
 
-async def show_new(_page: PageRequest) -> Shown:
+async def show_new(page: PageRequest) -> Shown:
     """The form of a new customer."""
+    page.check(MAKE)
     return Shown("customers/form.html", {"customer": _NOBODY})
 
 

@@ -50,6 +50,7 @@ async def show_link(page: PageRequest) -> Shown:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a link: for the order or the debt in the address, else into the wallet."""
+    page.check(MAKE)
     return await _new(page, page.request.query)
 
 

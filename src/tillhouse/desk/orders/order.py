@@ -23,8 +23,6 @@ class LineRow(msgspec.Struct, frozen=True, kw_only=True):
     price: str
     quantity: str
     total: str
-    # How many can go back one by one.
-    whole: int
 
 
 class Sum(msgspec.Struct, frozen=True):
@@ -126,15 +124,13 @@ def _about(order: Data, frame: Frame) -> Iterator[str]:
 def _line(line: Data, currency: str) -> LineRow:
     more = [line["variantName"], *(one["name"] for one in line["modifiers"])]
     more += [f"{quantity(one['quantity'])} × {one['name']}" for one in line["components"]]
-    count = line["quantity"]
     return LineRow(
         id=line["id"],
         name=line["productName"],
         more=", ".join(filter(None, more)),
         price=exact(line["unitPrice"], currency),
-        quantity=quantity(count),
+        quantity=quantity(line["quantity"]),
         total=exact(line["subtotalAmount"], currency),
-        whole=int(count) if count == int(count) else 1,
     )
 
 

@@ -1,10 +1,15 @@
 """Pages of orders: the list, one order, and what is done to it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid5
 
+import msgspec
+
+from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import address, pager
-from tillhouse.desk.frame.places import LIST_ORDERS, RECORD, Frame, frame_of
+from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, Frame, frame_of
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders import operations as ops
@@ -15,6 +20,7 @@ from tillhouse.kit.errors import Invalid, Problem
 
 _LIST = "/desk/orders"
 _ONE = _LIST + "/{order_id}"
+_NO_LISTS: Mapping[str, Sequence[str]] = {}
 _METHODS = ("cash", "transfer", "pos", "credit", "other")
 
 
@@ -45,11 +51,13 @@ async def show_order(page: PageRequest) -> Shown:
 
 async def show_refund(page: PageRequest) -> Shown:
     """The form that gives money of an order back."""
+    page.check(ops.REFUND)
     return await _order(page, "orders/refund.html")
 
 
 async def show_cancel(page: PageRequest) -> Shown:
     """The form that cancels an order, with what becomes of its money."""
+    page.check(ops.CHANGE)
     return await _order(page, "orders/cancel.html")
 
 
@@ -65,16 +73,14 @@ async def refund(page: PageRequest) -> Shown | Onward:
     body: dict[str, Any] = {
         name: page.form[name] for name in ("amount", "method", "reason") if page.form.get(name)
     }
-    lines = [
-        {"item_id": name.removeprefix("lines."), "quantity": int(value)}
-        for name, value in page.form.items()
-        if name.startswith("lines.") and value.isdecimal() and int(value[:9])
-    ]
-    if lines:
-        body["lines"] = lines
+    lines = {item: number(value) for item, value in named_by(page.form, "lines").items()}
+    back = {item: count for item, count in lines.items() if count}
+    if back:
+        body["lines"] = [{"item_id": item, "quantity": count} for item, count in back.items()]
     if page.form.get("restock"):
         body["restock"] = True
-    return await _done(page, ops.REFUND, "orders/refund.html", body)
+    fields = {"lines": [f"lines.{item}" for item in back]}
+    return await _done(page, ops.REFUND, "orders/refund.html", body, fields)
 
 
 async def cancel(page: PageRequest) -> Shown | Onward:
@@ -124,8 +130,11 @@ async def _order(
 
 
 def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, Any]:
+    # Two forms of one browser about the same state of an order are one payment.
+    state = f"{order['id']} {len(order['payments'])} {order['remainingAmount']}"
     return {
         "order": shown(order, frame),
+        "payment_key": uuid5(page.member.session_id, state),
         "methods": _METHODS,
         "may": {
             "change": page.may(ops.CHANGE),
@@ -134,19 +143,26 @@ def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, 
             "stage": page.may(ops.SET_STAGE),
             "receipt": page.may(ops.RECEIPT),
             "link": page.may(MAKE_LINK),
+            "customer": page.may(LIST_CUSTOMERS),
         },
     }
 
 
 async def _done(
-    page: PageRequest, operation: Operation, template: str, body: Any
+    page: PageRequest,
+    operation: Operation,
+    template: str,
+    body: Any,
+    fields: Mapping[str, Sequence[str]] = _NO_LISTS,
 ) -> Shown | Onward:
     """Do it and show the order, or the same form with the refusal."""
     order_id = page.path["order_id"]
     try:
         await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
     except FormRefused as refused:
-        return await _order(page, template, refused.problem)
+        shown = await _order(page, template, refused.problem)
+        facts = {**shown.facts, "faults": faults_at(refused.problem, fields)}
+        return msgspec.structs.replace(shown, facts=facts)
     return Onward(f"{_LIST}/{order_id}")
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tillhouse.desk.fields import number
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
-from tillhouse.desk.products.forms import number
-from tillhouse.desk.products.lists import CATEGORIES, check_may, every, views
+from tillhouse.desk.products.lists import CATEGORIES, every, views
 from tillhouse.kit.errors import Problem
 
 _ONE = CATEGORIES + "/{category_id}"
@@ -13,7 +13,7 @@ _ONE = CATEGORIES + "/{category_id}"
 
 async def show_list(page: PageRequest) -> Shown:
     """Categories in the order of the business."""
-    check_may(page, ops.CATEGORIES)
+    page.check(ops.CATEGORIES)
     facts: dict[str, Any] = {
         "categories": await every(page, ops.CATEGORIES),
         "views": views(page, "categories"),
@@ -36,7 +36,7 @@ async def make(page: PageRequest) -> Shown | Onward:
 
 async def show_one(page: PageRequest) -> Shown:
     """The form of a category."""
-    check_may(page, ops.CHANGE_CATEGORY)
+    page.check(ops.CHANGE_CATEGORY)
     return await _one(page)
 
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.fields import faults_at, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
-from tillhouse.desk.products.forms import faults_at, number
-from tillhouse.desk.products.lists import CHOICES, check_may, views
+from tillhouse.desk.products.lists import CHOICES, views
 from tillhouse.kit.errors import Problem
 
 _ONE = CHOICES + "/{group_id}"
@@ -54,13 +54,13 @@ def _row(group: Mapping[str, Any], currency: str) -> dict[str, Any]:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a new group."""
-    check_may(page, ops.MAKE_GROUP)
+    page.check(ops.MAKE_GROUP)
     return _form(page, None)
 
 
 async def show_group(page: PageRequest) -> Shown:
     """The form of a group."""
-    check_may(page, ops.CHANGE_GROUP)
+    page.check(ops.CHANGE_GROUP)
     return _form(page, await _found(page))
 
 

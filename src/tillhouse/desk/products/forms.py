@@ -1,50 +1,10 @@
-"""Forms of goods: from their fields to a body, and from a refusal back to the fields."""
+"""Forms of goods: the stock of a variant, and its prices in stores."""
 
-import re
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any
 
+from tillhouse.desk.fields import number
 from tillhouse.desk.session.forms import Form
-from tillhouse.kit.errors import Problem
-
-_ITEM = re.compile(r"(\w+)\[([0-9]+)\](?:\.(\w+))?.*")
-_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,9})?")
-
-
-def number(text: str) -> Decimal | str:
-    """A quantity or a rate; what is none stays as it was typed, for the operation to refuse."""
-    return Decimal(text) if _NUMBER.fullmatch(text) else text
-
-
-def cleared(form: Mapping[str, str], names: Sequence[str]) -> dict[str, str | None]:
-    """These fields; an emptied one says nothing any more."""
-    return {name: form.get(name) or None for name in names}
-
-
-def named_by(form: Form, prefix: str) -> dict[str, str]:
-    """The filled fields `prefix.ID`, by their ids."""
-    begin = f"{prefix}."
-    return {
-        name.removeprefix(begin): value
-        for name, value in form.items()
-        if name.startswith(begin) and value
-    }
-
-
-def faults_at(problem: Problem, lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The faults by the fields of the form: those of the nth item of a list at its nth field.
-
-    In the name of such a field, `*` stands for the field of the item that is wrong.
-    """
-    found: dict[str, str] = {}
-    for detail in problem.details or ():
-        item = _ITEM.fullmatch(detail.field)
-        field = detail.field
-        if item and item[1] in lists:
-            field = lists[item[1]][int(item[2])].replace("*", item[3] or "name")
-        found.setdefault(field, detail.message)
-    return found
 
 
 def own_stock(form: Form, prices: Mapping[str, str]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import PageRequest
 from tillhouse.desk.products import operations as ops
-from tillhouse.http.caller import check_person
 
 LIST = "/desk/products"
 STOCK = f"{LIST}/stock"
@@ -33,11 +32,6 @@ _STORES_MAX = 99
 def views(page: PageRequest, here: str) -> list[tuple[str, str, bool]]:
     """The views that the role opens: name, address, and whether this is the page."""
     return [(name, address, name == here) for name, address, one in _VIEWS if page.may(one)]
-
-
-def check_may(page: PageRequest, operation: Operation) -> None:
-    """Refuse the page of a form that the role may not send."""
-    check_person(page.member, operation.route.guard)
 
 
 async def every(page: PageRequest, operation: Operation) -> list[dict[str, Any]]:

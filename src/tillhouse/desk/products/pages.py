@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.fields import cleared, faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.sentences import sentence
@@ -12,8 +13,8 @@ from tillhouse.desk.frame.words import money_column
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import product as words
-from tillhouse.desk.products.forms import cleared, faults_at, named_by, number, own_stock
-from tillhouse.desk.products.lists import LIST, check_may, every, priced_stores, stores_of, views
+from tillhouse.desk.products.forms import own_stock
+from tillhouse.desk.products.lists import LIST, every, priced_stores, stores_of, views
 from tillhouse.kit.errors import Problem
 
 _ONE = LIST + "/{product_id}"
@@ -111,13 +112,13 @@ async def _category(page: PageRequest, category_id: str | None) -> str | None:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a new product."""
-    check_may(page, ops.MAKE)
+    page.check(ops.MAKE)
     return await _form(page, None)
 
 
 async def show_edit(page: PageRequest) -> Shown:
     """The form of a product that is there."""
-    check_may(page, ops.CHANGE)
+    page.check(ops.CHANGE)
     return await _form(page, await found_product(page))
 
 
@@ -153,7 +154,7 @@ async def set_state(page: PageRequest) -> Shown | Onward:
 
 async def show_delete(page: PageRequest) -> Shown:
     """The form that deletes a product, with what goes with it."""
-    check_may(page, ops.DELETE)
+    page.check(ops.DELETE)
     return Shown("products/delete.html", {"product": await found_product(page)})
 
 

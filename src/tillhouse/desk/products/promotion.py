@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from datetime import time
 from typing import Any
 
+from tillhouse.desk.fields import number
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import moment, money, quantity, when
-from tillhouse.desk.products.forms import number
 from tillhouse.desk.session.forms import Form
 
 Data = Mapping[str, Any]

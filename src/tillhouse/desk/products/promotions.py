@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import promotion as words
-from tillhouse.desk.products.forms import faults_at
-from tillhouse.desk.products.lists import PROMOTIONS, check_may, every, views
+from tillhouse.desk.products.lists import PROMOTIONS, every, views
 from tillhouse.kit.errors import Missing, Problem
 
 _ONE = PROMOTIONS + "/{promotion_id}"
@@ -34,13 +34,13 @@ async def show_list(page: PageRequest) -> Shown:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a new promotion."""
-    check_may(page, ops.MAKE_PROMOTION)
+    page.check(ops.MAKE_PROMOTION)
     return await _form(page, None)
 
 
 async def show_promotion(page: PageRequest) -> Shown:
     """The form of a promotion."""
-    check_may(page, ops.CHANGE_PROMOTION)
+    page.check(ops.CHANGE_PROMOTION)
     return await _form(page, await _found(page))
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
-from tillhouse.desk.products.forms import faults_at, named_by, number
-from tillhouse.desk.products.lists import LIST, MOVES, STOCK, check_may, stores_of, views
+from tillhouse.desk.products.lists import LIST, MOVES, STOCK, stores_of, views
 from tillhouse.desk.products.pages import product_page
 from tillhouse.desk.products.product import level_rows, move_rows
 
@@ -90,7 +90,7 @@ async def adjust(page: PageRequest) -> Shown | Onward:
 
 def _shows(sheet: Sheet) -> Callable[[PageRequest], Any]:
     async def show(page: PageRequest) -> Shown:
-        check_may(page, sheet.operation)
+        page.check(sheet.operation)
         return await _sheet(page, sheet)
 
     return show

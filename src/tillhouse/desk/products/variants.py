@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tillhouse.desk.fields import cleared, faults_at, named_by, number
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.words import quantity
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
-from tillhouse.desk.products.forms import cleared, faults_at, named_by, number, own_stock
-from tillhouse.desk.products.lists import LIST, check_may, priced_stores
+from tillhouse.desk.products.forms import own_stock
+from tillhouse.desk.products.lists import LIST, priced_stores
 from tillhouse.desk.products.pages import found_product, labels, refused
 from tillhouse.desk.products.product import stock_values
 from tillhouse.kit.errors import Missing
@@ -22,13 +23,13 @@ _FOUND_SHOWN = 25
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of another variant."""
-    check_may(page, ops.ADD_VARIANT)
+    page.check(ops.ADD_VARIANT)
     return await _form(page)
 
 
 async def show_variant(page: PageRequest) -> Shown | Onward:
     """The form of a variant; one that is the product itself is changed there."""
-    check_may(page, ops.CHANGE_VARIANT)
+    page.check(ops.CHANGE_VARIANT)
     shown = await _form(page)
     if shown.facts["variant"]["isImplicit"]:
         return Onward(f"{LIST}/{page.path['product_id']}/edit")
@@ -106,7 +107,7 @@ def _values(variant: Mapping[str, Any]) -> dict[str, str]:
 
 async def show_parts(page: PageRequest) -> Shown:
     """The parts of a bundle, and goods to put into it."""
-    check_may(page, ops.CHANGE)
+    page.check(ops.CHANGE)
     return await _parts(page)
 
 

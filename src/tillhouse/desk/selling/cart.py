@@ -6,7 +6,6 @@ catalogue, all ids and the name in hexadecimal.
 """
 
 import re
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -14,7 +13,8 @@ from uuid import UUID
 import msgspec
 
 LINES_MAX = 60
-_TEXT_LENGTH_MAX = 12_000
+NAME_LENGTH_MAX = 80
+_TEXT_LENGTH_MAX = 30_000
 _QUANTITY = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,3})?")
 _PRICE = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 
@@ -56,10 +56,44 @@ class CartLine(msgspec.Struct, frozen=True, kw_only=True):
         return item
 
 
-def read(text: str) -> list[CartLine]:
-    """The lines of a cart; what is no line is left out."""
-    parts = text[:_TEXT_LENGTH_MAX].split("~")[:LINES_MAX]
-    return [line for line in map(read_line, parts) if line]
+class Cart(msgspec.Struct, frozen=True):
+    """The lines of a cart, and whether all of its text could be read."""
+
+    lines: tuple[CartLine, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def text(self) -> str:
+        """The cart as text."""
+        return "~".join(line.text for line in self.lines)
+
+    def with_line(self, added: CartLine) -> "Cart | None":
+        """The cart with more of the same line, or with one more; None when it is full."""
+        alike = [index for index, line in enumerate(self.lines) if _is_same(line, added)]
+        if alike:
+            return self.with_more(alike[0], added.quantity)
+        found = Cart((*self.lines, added), self.is_whole)
+        return found if len(found.lines) <= LINES_MAX and _is_short(found) else None
+
+    def with_more(self, index: int, by: Decimal) -> "Cart":
+        """The cart with so many more, or fewer, of the nth line; as it was where there is none."""
+        if not 0 <= index < len(self.lines):
+            return self
+        line = self.lines[index]
+        changed = read_line(msgspec.structs.replace(line, quantity=line.quantity + by).text)
+        if changed is None and by > 0:
+            return self
+        rest = (*self.lines[:index], *([changed] if changed else ()), *self.lines[index + 1 :])
+        return Cart(rest, self.is_whole)
+
+
+def read(text: str) -> Cart:
+    """The lines of a cart; one that can't be read is left out, and the cart says so."""
+    if not text:
+        return Cart()
+    parts = text[:_TEXT_LENGTH_MAX].split("~")
+    lines = tuple(line for line in map(read_line, parts[:LINES_MAX]) if line)
+    return Cart(lines, is_whole=len(text) <= _TEXT_LENGTH_MAX and len(lines) == len(parts))
 
 
 def read_line(text: str) -> CartLine | None:
@@ -69,7 +103,7 @@ def read_line(text: str) -> CartLine | None:
         if parts[0] == "x":
             _, count, price, name = parts
             words = bytes.fromhex(name).decode()
-            if not _PRICE.fullmatch(price) or not words.strip():
+            if not _PRICE.fullmatch(price) or not words.strip() or len(words) > NAME_LENGTH_MAX:
                 return None
             return _counted(count, CartLine(quantity=Decimal(), name=words, price=price))
         product, variant, count, *choices = parts
@@ -95,30 +129,9 @@ def _counted(count: str, line: CartLine) -> CartLine | None:
     return msgspec.structs.replace(line, quantity=Decimal(count))
 
 
-def write(lines: Sequence[CartLine]) -> str:
-    """The cart as text."""
-    return "~".join(line.text for line in lines)
-
-
-def changed(lines: Sequence[CartLine], query: Mapping[str, str]) -> list[CartLine]:
-    """The cart after the button of an address: `add` a line, one `more` or `less` of the nth."""
-    found = list(lines)
-    if added := read_line(query.get("add", "")):
-        alike = [index for index, line in enumerate(found) if _is_same(line, added)]
-        if alike:
-            found[alike[0]] = _plus(found[alike[0]], added.quantity)
-        elif len(found) < LINES_MAX:
-            found.append(added)
-    for name, by in (("more", 1), ("less", -1)):
-        number = query.get(name, "")
-        if number.isdecimal() and int(number[:4]) < len(found):
-            found[int(number)] = _plus(found[int(number)], Decimal(by))
-    return [line for line in found if line.quantity > 0]
-
-
 def _is_same(left: CartLine, right: CartLine) -> bool:
     return msgspec.structs.replace(left, quantity=right.quantity) == right
 
 
-def _plus(line: CartLine, by: Decimal) -> CartLine:
-    return msgspec.structs.replace(line, quantity=line.quantity + by)
+def _is_short(cart: Cart) -> bool:
+    return len(cart.text) <= _TEXT_LENGTH_MAX

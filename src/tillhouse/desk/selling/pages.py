@@ -1,40 +1,47 @@
-"""The page of a new sale: goods to add, the cart, and recording it."""
+"""The page of a new sale: goods to add, the cart, and recording it.
+
+All of it is one form: whichever button is pressed, nothing that was typed is lost. The page that
+comes after a change has all of it in its address, so that Back and a reload work.
+"""
 
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
 
+from tillhouse.desk.customers.operations import CUSTOMER
 from tillhouse.desk.frame.lists import address
-from tillhouse.desk.frame.places import RECORD, frame_of
+from tillhouse.desk.frame.places import LIST_PRODUCTS, RECORD, frame_of
+from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
-from tillhouse.desk.operations import Operation
+from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.selling import cart
-from tillhouse.desk.selling.cart import CartLine
-from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.desk.selling.cart import Cart, CartLine
+from tillhouse.kit.errors import Invalid, Missing, Problem
 from tillhouse.products.room import ROOM as PRODUCTS
 
-LIST_PRODUCTS = Operation(PRODUCTS, "GET", "/v1/products")
 PRODUCT = Operation(PRODUCTS, "GET", "/v1/products/{product_id}")
 _SELL = "/desk/sell"
 _SHOWN = 24
+# Fields of the body of an order.
 _FIELDS = (
     "customer_id", "customer_name", "discount_amount", "notes", "service_mode", "table_label",
 )  # fmt: skip
+# The fields that every page of a sale carries on.
+_KEPT = ("cart", "search", *_FIELDS)
 
 
 class Good(msgspec.Struct, frozen=True, kw_only=True):
     """A product to add: at once, or by a page that asks which."""
 
+    id: str
     name: str
     price: str
     # The line that it adds; None where something has to be chosen first.
     line: str | None
-    choose: str
 
 
 class ShownLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,95 +55,156 @@ class ShownLine(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show(page: PageRequest) -> Shown:
     """The goods that fit the search, and the cart in the address."""
-    lines = cart.changed(cart.read(page.request.query.get("cart", "")), page.request.query)
-    return await _sale(page, lines)
+    page.check(RECORD)
+    found = cart.read(page.request.query.get("cart", ""))
+    fault = None if found.is_whole else Invalid.field("cart", sentence("sell.unreadable"))
+    return await _sale(page, found, page.request.query, fault)
 
 
 async def show_choices(page: PageRequest) -> Shown:
     """A product whose variant or choices are to be told."""
-    frame = await frame_of(page)
-    found = await page.needed(PRODUCT, page.path["product_id"])
-    product = found.data
-    facts = {
-        "product": product,
-        "variants": [one for one in product["variants"] if one["isActive"]],
-        "price_of": lambda variant: money(_price(product, variant), frame.currency),
-        "delta_of": lambda option: money(option["priceDelta"], frame.currency),
-        "cart": page.request.query.get("cart", ""),
-    }
-    return Shown("selling/choose.html", facts)
+    page.check(RECORD)
+    return await _choices(page, page.request.query)
 
 
-async def add(page: PageRequest) -> Onward:
-    """Add a product with what was chosen, or something that is in no catalogue."""
+async def change(page: PageRequest) -> Shown | Onward:
+    """Search, add goods, one more or one less of a line, or something in no catalogue."""
     form = page.form
-    lines = cart.read(form.get("cart", ""))
+    found = cart.read(form.get("cart", ""))
+    if product_id := form.get("choose"):
+        return Onward(_with(f"{_SELL}/choose/{_word(product_id)}", form, found))
+    added = cart.read_line(form.get("add", ""))
+    for name, by in (("more", 1), ("less", -1)):
+        if (index := form.get(name, "")).isdecimal():
+            found = found.with_more(int(index[:4]), Decimal(by))
+    if "other" in form:
+        name, price = form.get("name", "").strip(), form.get("price", "").strip()
+        added = cart.read_line("_".join(("x", "1", price, name.encode().hex())))
+        if added is None:
+            field = "price" if name and len(name) <= cart.NAME_LENGTH_MAX else "name"
+            fault = Invalid.field(field, sentence(f"sell.no_{field}"))
+            return await _sale(page, found, form, fault)
+    full = found.with_line(added) if added else found
+    if full is None:
+        return await _sale(page, found, form, Invalid.field("cart", sentence("sell.full")))
+    return Onward(_with(_SELL, form, full))
+
+
+async def add(page: PageRequest) -> Shown | Onward:
+    """Add a product with what was chosen."""
+    form = page.form
+    found = cart.read(form.get("cart", ""))
     try:
-        added = _added(form)
+        added = _chosen(page)
     except ValueError:
         raise Missing from None
-    if added is None or not added.quantity > 0:
-        raise Invalid.field("name", "tell its name and its price")
-    text = cart.write(cart.changed(lines, {"add": added.text}))
-    return Onward(address(_SELL, {"cart": text}))
-
-
-def _added(form: Mapping[str, str]) -> CartLine | None:
-    if not form.get("product_id"):
-        name, price = form.get("name", "").strip(), form.get("price", "").replace(",", "")
-        return cart.read_line("_".join(("x", "1", price, name.encode().hex())))
-    choices = [
-        (UUID(name.partition(".")[2].partition(".")[0]), UUID(value))
-        for name, value in form.items()
-        if name.startswith("choice.") and value
-    ]
-    line = CartLine(
-        quantity=Decimal(),
-        product=UUID(form["product_id"]),
-        variant=UUID(form["variant_id"]) if form.get("variant_id") else None,
-        choices=tuple(choices),
-    )
-    text = msgspec.structs.replace(line, quantity=Decimal(1)).text.split("_")
-    text[2] = form.get("quantity", "1")
-    return cart.read_line("_".join(text))
+    if added is None:
+        fault = Invalid.field("quantity", sentence("sell.no_quantity"))
+        return msgspec.structs.replace(await _choices(page, form), refusal=fault)
+    full = found.with_line(added)
+    if full is None:
+        return await _sale(page, found, form, Invalid.field("cart", sentence("sell.full")))
+    return Onward(_with(_SELL, form, full))
 
 
 async def record(page: PageRequest) -> Shown | Onward:
     """Record the sale, and go on to its payment."""
-    frame, lines = await frame_of(page), cart.read(page.form.get("cart", ""))
-    body: dict[str, Any] = {"items": [line.body for line in lines], "channel": "in_person"}
+    frame, found = await frame_of(page), cart.read(page.form.get("cart", ""))
+    if not found.is_whole:
+        fault = Invalid.field("cart", sentence("sell.unreadable"))
+        return await _sale(page, found, page.form, fault)
+    body: dict[str, Any] = {"items": [line.body for line in found.lines], "channel": "in_person"}
     body |= {name: page.form[name] for name in _FIELDS if page.form.get(name)}
     if frame.store:
         body["store_id"] = frame.store["id"]
     try:
         made = await page.act(RECORD, body=body, key=page.form.get("idempotency_key"))
     except FormRefused as refused:
-        return msgspec.structs.replace(await _sale(page, lines), refusal=refused.problem)
+        return await _sale(page, found, page.form, refused.problem)
+    except Missing as missing:
+        return await _sale(page, found, page.form, missing)
     return Onward(f"/desk/orders/{made.data['id']}#pay")
 
 
-async def _sale(page: PageRequest, lines: list[CartLine]) -> Shown:
-    frame, query = await frame_of(page), page.request.query
-    search = query.get("search") or None
-    ids = list({line.product for line in lines if line.product})
-    listed, *products = await page.together(
-        page.read(LIST_PRODUCTS, search=search, is_active="true", limit=_SHOWN),
-        *(page.ask(PRODUCT, str(one)) for one in ids),
+def _with(path: str, form: Mapping[str, str], found: Cart) -> str:
+    kept = {name: form.get(name, "") for name in _KEPT} | {"cart": found.text}
+    return address(path, kept)
+
+
+def _word(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise Missing from None
+
+
+def _chosen(page: PageRequest) -> CartLine | None:
+    form = page.form
+    choices = [
+        (UUID(name.removeprefix("choice.").partition(".")[0]), UUID(value))
+        for name, value in form.items()
+        if name.startswith("choice.") and value
+    ]
+    line = CartLine(
+        quantity=Decimal(1),
+        product=UUID(page.path["product_id"]),
+        variant=UUID(form["variant_id"]) if form.get("variant_id") else None,
+        choices=tuple(choices),
     )
-    by_id = dict(zip(ids, (found.data for found in products if found), strict=True))
-    text = cart.write(lines)
-    facts: dict[str, Any] = {
-        "goods": [_good(one, text, frame.currency) for one in (listed.data if listed else [])],
-        "lines": [_shown(line, by_id, frame.currency) for line in lines],
-        "cart": text,
-        "customer_id": page.form.get("customer_id") or query.get("customer_id", ""),
-        "customer_name": page.form.get("customer_name") or query.get("customer_name", ""),
-        "may_record": page.may(RECORD),
+    count = form.get("quantity", "1").strip()
+    product, variant, _, *rest = line.text.split("_")
+    return None if "_" in count else cart.read_line("_".join([product, variant, count, *rest]))
+
+
+async def _choices(page: PageRequest, typed: Mapping[str, str]) -> Shown:
+    frame = await frame_of(page)
+    product = (await page.needed(PRODUCT, page.path["product_id"])).data
+    facts = {
+        "product": product,
+        "variants": [one for one in product["variants"] if one["isActive"]],
+        "price_of": lambda variant: money(_price(product, variant), frame.currency),
+        "delta_of": lambda option: money(option["priceDelta"], frame.currency),
+        "kept": [(name, typed.get(name, "")) for name in _KEPT if typed.get(name)],
+        "back": _with(_SELL, typed, cart.read(typed.get("cart", ""))),
     }
-    return Shown("selling/sell.html", facts)
+    return Shown("selling/choose.html", facts)
 
 
-def _good(product: Mapping[str, Any], text: str, currency: str) -> Good:
+async def _sale(
+    page: PageRequest, found: Cart, typed: Mapping[str, str], refusal: Problem | None = None
+) -> Shown:
+    frame = await frame_of(page)
+    search, customer_id = typed.get("search") or None, typed.get("customer_id") or None
+    ids = list({line.product for line in found.lines if line.product})
+    listed, customer, *products = await page.together(
+        page.read(LIST_PRODUCTS, search=search, is_active="true", limit=_SHOWN),
+        page.read(CUSTOMER, customer_id) if customer_id else _nothing(),
+        *(_product(page, one) for one in ids),
+    )
+    by_id = {one: there.data for one, there in zip(ids, products, strict=True) if there}
+    facts: dict[str, Any] = {
+        "goods": [_good(one, frame.currency) for one in (listed.data if listed else [])],
+        "lines": [_shown(line, by_id, frame.currency) for line in found.lines],
+        "cart": found.text,
+        "typed": typed,
+        "customer": customer.data if customer else None,
+    }
+    return Shown("selling/sell.html", facts, refusal=refusal)
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _product(page: PageRequest, product_id: UUID) -> OperationAnswer | None:
+    """A product of the cart; None when it was deleted meanwhile, or never was of this book."""
+    try:
+        return await page.ask(PRODUCT, str(product_id))
+    except Missing:
+        return None
+
+
+def _good(product: Mapping[str, Any], currency: str) -> Good:
     variants = [one for one in product["variants"] if one["isActive"]]
     is_plain = len(variants) == 1 and not product["modifierGroups"]
     line = CartLine(
@@ -146,10 +214,10 @@ def _good(product: Mapping[str, Any], text: str, currency: str) -> Good:
     )
     lowest = min((_price(product, one) for one in variants), default=product["basePrice"])
     return Good(
+        id=product["id"],
         name=product["name"],
         price=money(lowest, currency),
         line=line.text if is_plain else None,
-        choose=f"{_SELL}/choose/{product['id']}?{urlencode({'cart': text})}",
     )
 
 
@@ -162,7 +230,9 @@ def _shown(line: CartLine, by_id: Mapping[UUID, Mapping[str, Any]], currency: st
     if line.product is None:
         price = money(Decimal(line.price), currency)
         return ShownLine(name=line.name, more="", price=price, quantity=count)
-    product = by_id[line.product]
+    product = by_id.get(line.product)
+    if product is None:
+        return ShownLine(name=sentence("sell.gone"), more="", price="", quantity=count)
     variants = {one["id"]: one for one in product["variants"]}
     variant = variants.get(str(line.variant))
     chosen = {str(option) for _, option in line.choices}
@@ -182,7 +252,8 @@ def _shown(line: CartLine, by_id: Mapping[UUID, Mapping[str, Any]], currency: st
 
 ROUTES = (
     PageRoute("GET", _SELL, show),
+    PageRoute("POST", f"{_SELL}/change", change),
     PageRoute("GET", f"{_SELL}/choose/{{product_id}}", show_choices),
-    PageRoute("POST", f"{_SELL}/add", add),
+    PageRoute("POST", f"{_SELL}/choose/{{product_id}}", add),
     PageRoute("POST", f"{_SELL}/record", record),
 )
