@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.desk.browser import Browser, named
 from tests.desk.conftest import SignsIn
 from tests.desk.world import World, fill
+from tests.hotel.house import House
 from tests.make import Business, Make
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
@@ -270,3 +271,71 @@ def test_the_same_goods_are_one_line() -> None:
     assert found.with_more(7, Decimal(1)) == found
     most = Cart((CartLine(quantity=Decimal(999_999), name="Tea", price="5"),))
     assert most.with_more(0, Decimal(1)) == most
+
+
+async def test_a_sale_has_its_promotion_and_its_tags(owner: Browser, business: Business) -> None:
+    """By the form alone; a category narrows the goods, and a bad tag is told at the field."""
+    drinks = await business.made("/v1/categories", {"name": "Drinks"})
+    food = await business.made("/v1/categories", {"name": "Food"})
+    for name, category in (("Zobo", drinks), ("Jollof", food)):
+        body = {"name": name, "base_price": 1000, "category_id": category["id"]}
+        await business.made("/v1/products", body)
+    offer = {"name": "Tenth off", "type": "percent", "value": 10}
+    promotion = await business.made("/v1/promotions", offer)
+    tag = await business.made("/v1/tags", {"name": "Delivery"})
+    page = await owner.open("/desk/sell")
+    assert {"Zobo", "Jollof"} <= set(page.words.split())
+    await owner.submit(CHANGE, category_id=drinks["id"], tags="Delivery, Late night")
+    page = await owner.open(owner.onward)
+    assert "Zobo" in page.words.split()
+    assert "Jollof" not in page.words.split()
+    add = next(found["value"] for found in named(page, name="add"))
+    await owner.submit(CHANGE, add=add or "", promotion_id=promotion["id"])
+    page = await owner.open(owner.onward)
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    assert fields["promotion_id"] == promotion["id"]
+    page = await owner.send("/desk/sell/record", fields | {"tags": "fine,\u202eevil"}, status=422)
+    assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == ["tags"]
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.send("/desk/sell/record", fields | {"tags": "Delivery, Late night"})
+    order_id = owner.onward.partition("#")[0].rpartition("/")[2]
+    order = (await business.owner.get(f"/v1/orders/{order_id}", headers=TEST, status=200)).data
+    assert (order["totalAmount"], order["discountAmount"]) == (900, 100)
+    assert [one["name"] for one in order["tags"]] == ["Delivery", "Late night"]
+    assert order["tags"][0]["id"] == tag["id"]
+
+
+async def test_a_school_sells_in_a_term(make: Make, signed_in: SignsIn) -> None:
+    """The term is one of the school's."""
+    business = await make.business(business_type="school")
+    body = {"name": "First term", "starts_on": "2026-09-07", "ends_on": "2026-12-11"}
+    term = await business.made("/v1/academic-terms", body)
+    browser = await signed_in(business)
+    line = await plain(business, "Tuition", 90000)
+    page = await browser.open(f"/desk/sell?cart={line}")
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await browser.send("/desk/sell/record", fields | {"academic_term_id": term["id"]})
+    order_id = browser.onward.partition("#")[0].rpartition("/")[2]
+    order = (await business.owner.get(f"/v1/orders/{order_id}", headers=TEST, status=200)).data
+    assert order["academicTerm"]["id"] == term["id"]
+
+
+async def test_a_hotel_charges_a_room(make: Make, signed_in: SignsIn) -> None:
+    """Rooms where somebody is checked in are offered, by number and guest, and no others."""
+    business = await make.business(business_type="hotel")
+    house = await House.open(business, rooms=2)
+    stay = await house.book()
+    await house.act(stay, "check-in")
+    browser = await signed_in(business)
+    line = await plain(business, "Supper", 45)
+    page = await browser.open(f"/desk/sell?cart={line}")
+    room = (await house.room_of(await house.read(stay)))["id"]
+    at = next(index for index, (_, found) in enumerate(page.elements)
+              if found.get("name") == "hotel_room_id")  # fmt: skip
+    offered = [found["value"] for tag, found in page.elements[at + 1 : at + 4] if tag == "option"]
+    assert offered[:2] == ["", room]
+    assert f"{stay['guestName']}" in page.words
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await browser.send("/desk/sell/record", fields | {"hotel_room_id": room})
+    folio = await house.api.get(f"/v1/hotel/reservations/{stay['id']}/folio", status=200)
+    assert "Supper" in str(folio.data)

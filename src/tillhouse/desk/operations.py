@@ -71,6 +71,12 @@ class OperationCall(msgspec.Struct, frozen=True):
         return f'curl -sS "$BASE{self.address}" -H "Authorization: Bearer $KEY"'
 
 
+def listed(calls: Iterable[OperationCall]) -> str:
+    """The query of the page of commands, with each call and its scope."""
+    return urlencode({f"call.{number}": f"{call.scope or ''} {call.address}"
+                      for number, call in enumerate(calls, 1)})  # fmt: skip
+
+
 class OperationAnswer(msgspec.Struct, frozen=True):
     """The answer of an operation: its data, and the members of the envelope beside them."""
 

@@ -6,6 +6,8 @@ from urllib.parse import quote
 from tillhouse.desk import assets
 from tillhouse.desk.account.pages import ROUTES as ACCOUNT
 from tillhouse.desk.answering import Desk
+from tillhouse.desk.beginning.pages import ROUTES as BEGINNING
+from tillhouse.desk.commands.pages import ROUTES as COMMANDS
 from tillhouse.desk.connections.pages import ROUTES as CONNECTIONS
 from tillhouse.desk.customers.pages import ROUTES as CUSTOMERS
 from tillhouse.desk.finance.routes import ROUTES as FINANCE
@@ -38,6 +40,7 @@ async def nothing(_page: PageRequest) -> Shown:
 PAGES = (
     PageRoute("GET", "/", door, is_open=True),
     *OVERVIEW,
+    *BEGINNING,
     *SELLING,
     *ORDERS,
     *CUSTOMERS,
@@ -46,6 +49,7 @@ PAGES = (
     *WALLET,
     *CONNECTIONS,
     *PRODUCTS,
+    *COMMANDS,
     *ACCOUNT,
     *SESSION,
 )

@@ -9,6 +9,7 @@ from tillhouse.desk import assets
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import counted, sentence
 from tillhouse.desk.frame.words import money
+from tillhouse.desk.operations import listed
 from tillhouse.desk.page import PageRequest, Shown
 from tillhouse.desk.session.forms import CSRF, MADE_FOR, proof
 from tillhouse.http.raw import HTML, RawAnswer
@@ -24,7 +25,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 cast("dict[str, Any]", _TEMPLATES.globals).update(
-    t=sentence, n=counted, asset=assets.address, money=money, new_key=new_id
+    t=sentence, n=counted, asset=assets.address, money=money, new_key=new_id, commands=listed
 )
 _POLICY = (
     b"default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "

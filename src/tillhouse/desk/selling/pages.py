@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.desk.customers.operations import CUSTOMER
+from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import LIST_PRODUCTS, RECORD, frame_of
 from tillhouse.desk.frame.sentences import sentence
@@ -20,6 +21,7 @@ from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
+from tillhouse.desk.selling.options import options_of
 from tillhouse.kit.errors import Invalid, Missing, Problem
 from tillhouse.products.room import ROOM as PRODUCTS
 
@@ -28,10 +30,11 @@ _SELL = "/desk/sell"
 _SHOWN = 24
 # Fields of the body of an order.
 _FIELDS = (
-    "customer_id", "customer_name", "discount_amount", "notes", "service_mode", "table_label",
+    "customer_id", "customer_name", "discount_amount", "promotion_id", "notes", "service_mode",
+    "table_label", "academic_term_id", "hotel_room_id",
 )  # fmt: skip
 # The fields that every page of a sale carries on.
-_KEPT = ("cart", "search", *_FIELDS)
+_KEPT = ("cart", "search", "category_id", "tags", *_FIELDS)
 
 
 class Good(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +118,8 @@ async def record(page: PageRequest) -> Shown | Onward:
         return await _sale(page, found, page.form, fault)
     body: dict[str, Any] = {"items": [line.body for line in found.lines], "channel": "in_person"}
     body |= {name: page.form[name] for name in _FIELDS if page.form.get(name)}
+    if tags := [tag.strip() for tag in page.form.get("tags", "").split(",") if tag.strip()]:
+        body["tags"] = tags
     if frame.store:
         body["store_id"] = frame.store["id"]
     try:
@@ -176,8 +181,15 @@ async def _sale(
     frame = await frame_of(page)
     search, customer_id = typed.get("search") or None, typed.get("customer_id") or None
     ids = list({line.product for line in found.lines if line.product})
+    options = await options_of(page, frame)
     listed, customer, *products = await page.together(
-        page.read(LIST_PRODUCTS, search=search, is_active="true", limit=_SHOWN),
+        page.read(
+            LIST_PRODUCTS,
+            search=search,
+            category_id=typed.get("category_id") or None,
+            is_active="true",
+            limit=_SHOWN,
+        ),
         page.read(CUSTOMER, customer_id) if customer_id else _nothing(),
         *(_product(page, one) for one in ids),
     )
@@ -187,8 +199,13 @@ async def _sale(
         "lines": [_shown(line, by_id, frame.currency) for line in found.lines],
         "cart": found.text,
         "typed": typed,
+        "options": options,
         "customer": customer.data if customer else None,
     }
+    if refusal:
+        # The fault of any tag stands at the field of all.
+        tags = ["tags"] * len(typed.get("tags", ""))
+        facts["faults"] = faults_at(refusal, {"tags": tags})
     return Shown("selling/sell.html", facts, refusal=refusal)
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+# Of a new business.
+BEGIN = "/desk/begin"
 START = "/desk"
 _OWN = re.compile(r"/desk(?:[/?][!-~]{0,2000})?")
 _BROWSERS = (

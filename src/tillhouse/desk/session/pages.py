@@ -7,7 +7,7 @@ from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
-from tillhouse.desk.session.addresses import START, device, own_address
+from tillhouse.desk.session.addresses import BEGIN, START, device, own_address
 from tillhouse.desk.session.proving import LOG_IN, choose_mode, open_session
 from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.network import is_loopback
@@ -68,7 +68,7 @@ async def register(page: PageRequest) -> Shown | Onward:
         return msgspec.structs.replace(_REGISTER, refusal=refused.problem)
     await open_session(page, answer.data["accessToken"])
     choose_mode(page, "test")
-    return Onward(START)
+    return Onward(BEGIN)
 
 
 async def show_join(_page: PageRequest) -> Shown:

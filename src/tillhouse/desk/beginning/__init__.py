@@ -1,0 +1,1 @@
+"""The first steps of a business."""

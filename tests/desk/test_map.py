@@ -1,0 +1,163 @@
+"""Every operation that the pages are for has its place, and every form is on a page."""
+
+import importlib
+import pkgutil
+import re
+from collections import Counter
+
+from tests.desk.browser import Browser
+from tests.desk.conftest import SignsIn
+from tests.desk.test_connections import connect
+from tests.desk.world import fill_all
+from tests.make import Business, Make
+from tillhouse import desk
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.pages import PAGES
+
+# The operations of each area, and how they are called: reads by opening its pages.
+PLACES = {
+    "account": """
+        GET /api/auth/me, GET /api/auth/sessions, DELETE /api/auth/sessions/{},
+        POST /api/auth/register, POST /api/auth/login, POST /api/auth/logout,
+        POST /api/auth/verify-password, POST /api/auth/change-password,
+        POST /api/auth/sessions/end-others, POST /api/auth/switch,
+        POST /api/auth/accept-invitation""",
+    "sell": """
+        POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
+        GET /v1/academic-terms, GET /v1/hotel/rooms""",
+    "orders": """
+        GET /v1/orders, GET /v1/orders/{}, PATCH /v1/orders/{}, DELETE /v1/orders/{},
+        POST /v1/orders/{}/confirm, POST /v1/orders/{}/send-to-kitchen,
+        POST /v1/orders/{}/kitchen-status, POST /v1/orders/{}/requery,
+        POST /v1/orders/{}/receipt, POST /v1/orders/{}/payments, POST /v1/orders/{}/refunds""",
+    "links": """
+        GET /v1/payment-links, POST /v1/payment-links, POST /v1/payment-links/wallet/dynamic,
+        GET /v1/payment-links/{}, DELETE /v1/payment-links/{}""",
+    "finance": """
+        GET /v1/finance/summary, GET /v1/finance/transactions, GET /v1/finance/transactions/{},
+        POST /v1/finance/transactions/{}/requery, POST /v1/finance/transactions/{}/receipt,
+        GET /v1/finance/expenses, POST /v1/finance/expenses, GET /v1/finance/expenses/{},
+        DELETE /v1/finance/expenses/{}, GET /v1/debts, GET /v1/debts/{}, GET /v1/disputes,
+        GET /v1/disputes/{}""",
+    "wallet": """
+        GET /v1/wallet, GET /v1/wallet/statement, GET /v1/wallet/payouts, PUT /v1/wallet/payouts,
+        GET /v1/wallet/withdrawals, POST /v1/wallet/withdrawals, GET /v1/wallet/withdrawals/{},
+        POST /v1/wallet/withdrawals/{}/cancel, GET /v1/payout-accounts, POST /v1/payout-accounts,
+        GET /v1/payout-accounts/banks, GET /v1/payout-accounts/{}, DELETE /v1/payout-accounts/{}""",
+    "customers": """
+        GET /v1/customers, POST /v1/customers, GET /v1/customers/{}, PATCH /v1/customers/{},
+        DELETE /v1/customers/{}, GET /v1/customers/{}/credit""",
+    "products": """
+        POST /v1/products, GET /v1/products/{}, PATCH /v1/products/{}, DELETE /v1/products/{},
+        POST /v1/products/{}/variants, PATCH /v1/variants/{}, DELETE /v1/variants/{},
+        POST /v1/categories, GET /v1/categories/{}, PATCH /v1/categories/{},
+        DELETE /v1/categories/{}, GET /v1/modifier-groups, POST /v1/modifier-groups,
+        GET /v1/modifier-groups/{}, PATCH /v1/modifier-groups/{}, DELETE /v1/modifier-groups/{},
+        GET /v1/inventory, GET /v1/inventory/moves, POST /v1/inventory/adjustments,
+        POST /v1/inventory/counts, POST /v1/inventory/transfers, POST /v1/promotions,
+        GET /v1/promotions/{}, PATCH /v1/promotions/{}, DELETE /v1/promotions/{}""",
+    "connections": "GET /v1/payment-providers, PUT /v1/payment-providers",
+    "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
+}  # fmt: skip
+MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}
+# Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
+UNTOLD = {
+    ("GET", "/api/auth/me"), ("GET", "/v1/academic-terms"), ("GET", "/v1/hotel/rooms"),
+    ("GET", "/api/developer/api-keys"),
+}  # fmt: skip
+# Pages of one kind that are opened: their states differ.
+PER_ROUTE = 4
+CALL = re.compile(r"\$BASE(/[^?\" ]+)")
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+# Pages for people who aren't signed in, and what a form of the sale leads to.
+AT_THE_DOOR = {"/", "/desk/sign-in", "/desk/register", "/desk/join/{token}", "/desk/open/{secret}"}
+BY_A_FORM = {"/desk/sell/choose/{product_id}"}
+FROM_THE_DOOR = {
+    "/desk/sign-in", "/desk/register", "/desk/join/{token}", "/desk/open/{secret}",
+    "/desk/sell/choose/{product_id}",
+}  # fmt: skip
+
+
+async def states(business: Business) -> None:
+    """Orders in the states that have forms of their own, and goods that could become a bundle."""
+    await business.made("/v1/products", {"name": "Zobo", "base_price": 5})
+    line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
+    for fields in ({"scheduled_for": "2099-01-31T18:30:00Z"}, {"send_to_kitchen": True},
+                   {"send_to_kitchen": False}):  # fmt: skip
+        await business.made("/v1/orders", {"items": [line], **fields})
+
+
+def called() -> set[tuple[str, str]]:
+    """The operations that modules of the desk hold."""
+    found: set[tuple[str, str]] = set()
+    for module in pkgutil.walk_packages(desk.__path__, "tillhouse.desk."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, Operation):
+                path = re.sub(r"\{\w+\}", "{}", value.route.path)
+                found.add((value.route.method, path))
+    return found
+
+
+def test_every_operation_has_its_place() -> None:
+    """Each of the map is called by some page."""
+    assert MAP - called() == set()
+
+
+def route_of(address: str, routes: dict[str, re.Pattern[str]]) -> str | None:
+    """The route that an address belongs to; one without a value in it goes first."""
+    path = address.partition("?")[0]
+    fit = [route for route, pattern in routes.items() if pattern.fullmatch(path)]
+    return min(fit, key=lambda route: route.count("{"), default=None)
+
+
+def patterns(method: str) -> dict[str, re.Pattern[str]]:
+    """The routes of the desk with this method."""
+    paths = [page.path for page in PAGES if page.method == method]
+    return {path: re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))) for path in paths}
+
+
+class Walk:
+    """A way from the first page on, by links alone: what it came across."""
+
+    def __init__(self) -> None:
+        self.pages: set[str] = set()
+        self.forms: set[str] = set()
+        self.reads: set[tuple[str, str]] = set()
+
+    async def go(self, browser: Browser) -> None:
+        """Open every page that a link leads to, some of each kind."""
+        gets, posts = patterns("GET"), patterns("POST")
+        waiting, opened = ["/desk"], Counter[str]()
+        while waiting:
+            address = waiting.pop(0)
+            route = route_of(address, gets)
+            if route is None or opened[route] >= PER_ROUTE:
+                continue
+            opened[route] += 1
+            page = await browser.open(address)
+            sent = [form.action for form in page.forms]
+            sent += [found.get("formaction") or "-" for _, found in page.elements]
+            self.forms |= {found for one in sent if (found := route_of(one, posts))}
+            self.reads |= {("GET", re.sub(UUID, "{}", one)) for one in CALL.findall(page.words)}
+            waiting += [link for link in page.links if link.startswith("/desk")]
+        self.pages |= set(opened)
+
+
+async def test_every_page_and_every_form_is_led_to(make: Make, signed_in: SignsIn) -> None:
+    """By links alone, in both books: nothing has to be known by its address."""
+    business = await make.business(business_type="restaurant")
+    await fill_all(business)
+    await states(business)
+    # An owner of two businesses, who froze the payouts and connected a provider.
+    browser = await signed_in(await make.member(business, "owner"))
+    await browser.open("/desk/wallet")
+    await browser.submit("/desk/wallet/freeze", reason="Lost telephone")
+    walk = Walk()
+    await walk.go(browser)
+    await browser.submit("/desk/mode", mode="live")
+    await connect(browser)
+    await walk.go(browser)
+    assert set(patterns("GET")) - walk.pages == AT_THE_DOOR | BY_A_FORM
+    assert set(patterns("POST")) - walk.forms == FROM_THE_DOOR
+    reads = {one for one in MAP if one[0] == "GET"}
+    assert reads - walk.reads == UNTOLD
