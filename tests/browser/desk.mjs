@@ -44,6 +44,8 @@ const INSIDE = [
   "/desk/wallet/accounts",
   "/desk/connections",
   "/desk/account",
+  "/desk/begin",
+  "/desk/commands?call.1=orders:read%20/v1/orders",
 ];
 // Pages of things that the journeys made, in the test book.
 const made = new Set();
@@ -231,6 +233,77 @@ async function sale(javaScriptEnabled) {
   made.add(new URL(page.url()).pathname);
 }
 
+// From the bare address of an empty machine to money in the wallet, by clicks that are counted.
+async function fromNothing() {
+  const where = "from nothing";
+  const page = await watched(await inContext({ viewport: { width: 1440, height: 900 } }), where);
+  await page.addInitScript(() => {
+    const count = (event) => {
+      if (event.isTrusted) localStorage.clicks = 1 + Number(localStorage.clicks ?? 0);
+    };
+    addEventListener("click", count, true);
+  });
+  const keep = async (name) => {
+    if (SHOTS) await page.screenshot({ path: join(SHOTS, `journey-${name}.png`), fullPage: true });
+  };
+  const began = Date.now();
+  const tell = async (what) => {
+    const clicks = await page.evaluate(() => localStorage.clicks);
+    console.log(`${where}: ${what}, ${clicks} clicks, ${(Date.now() - began) / 1000} s`);
+  };
+  if (SHOTS) await mkdir(SHOTS, { recursive: true });
+  await page.goto(BASE);
+  await keep("1-door");
+  await page.getByRole("link", { name: "Open a business" }).first().click();
+  const typed = {
+    "Your name": "Ngozi Eze", Email: "ngozi@eze.example", Password: "a long enough phrase",
+    "Name of the business": "Eze & Daughters", Country: "NG", Currency: "NGN",
+    "Time zone": "Africa/Lagos",
+  };
+  for (const [label, text] of Object.entries(typed)) {
+    await page.getByLabel(label, { exact: true }).fill(text);
+  }
+  await page.getByRole("button", { name: "Open the business" }).click();
+  await page.getByRole("heading", { name: "Welcome, Ngozi" }).waitFor();
+  await keep("2-first-steps");
+  await page.getByRole("link", { name: "Add a product" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Jollof rice");
+  await page.getByLabel("Price", { exact: true }).fill("4500");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Jollof rice" }).waitFor();
+  await page.getByRole("link", { name: "New sale" }).first().click();
+  await page.getByRole("button", { name: /^Jollof rice/ }).click();
+  await page.getByRole("button", { name: "Record sale" }).click();
+  await page.getByRole("button", { name: "Record payment" }).click();
+  await page.getByText("Paid", { exact: true }).first().waitFor();
+  await keep("3-first-sale");
+  await tell("the first sale is paid");
+  await page.getByRole("link", { name: "Payment links" }).first().click();
+  await page.getByRole("link", { name: "New link" }).first().click();
+  await page.getByLabel("What for").fill("Deposit for Saturday");
+  await page.getByLabel("Amount", { exact: true }).fill("25000");
+  await page.getByRole("button", { name: "Make link" }).click();
+  await page.getByRole("heading", { name: /Deposit for Saturday/ }).waitFor();
+  const link = page.url();
+  await keep("4-link");
+  const payer = await page.locator('a[href*="/pay/"]').first().getAttribute("href");
+  await page.goto(new URL(payer, BASE).href);
+  await keep("5-checkout");
+  await page.getByRole("button", { name: "Exact" }).click();
+  await page.getByText("Paid", { exact: false }).first().waitFor();
+  await page.goto(link);
+  await page.getByText("Paid", { exact: true }).first().waitFor();
+  await keep("6-link-paid");
+  await tell("the link is paid");
+  await page.getByRole("link", { name: "Wallet" }).first().click();
+  await page.getByText("₦25,000.00").first().waitFor();
+  await keep("7-wallet");
+  await page.getByRole("link", { name: "Overview" }).first().click();
+  await page.getByText("₦4,500").first().waitFor();
+  await keep("8-overview");
+  await tell("the money is seen");
+}
+
 async function byKeyboard() {
   const page = await watched(await inContext(), "keyboard");
   await page.goto(`${BASE}/desk/sign-in`);
@@ -266,6 +339,7 @@ async function byKeyboard() {
   await page.waitForURL(`${BASE}/desk`);
 }
 
+await fromNothing();
 await firstLook(true);
 await firstLook(false);
 await byKeyboard();

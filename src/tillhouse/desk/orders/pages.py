@@ -136,6 +136,7 @@ def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, 
         "order": shown(order, frame),
         "payment_key": uuid5(page.member.session_id, state),
         "methods": _METHODS,
+        "has_kitchen": frame.business["type"] in ("restaurant", "hotel"),
         "may": {
             "change": page.may(ops.CHANGE),
             "pay": page.may(ops.PAY),
