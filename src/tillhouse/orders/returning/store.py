@@ -111,6 +111,23 @@ async def find_provided(db: Db, book_id: BookId, order_id: OrderId) -> Decimal:
     )
 
 
+async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
+    """Other refunds of its payment, of a status, that their provider has a name for."""
+    rows = await db.fetch(
+        """
+        SELECT f.id FROM refunds f
+        WHERE f.book_id = $1 AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
+            AND f.hold_id IS NOT NULL AND f.provider_refund_id IS NOT NULL
+        ORDER BY f.id
+        """,
+        sent.book_id,
+        sent.payin_id,
+        sent.id,
+        status,
+    )
+    return [row["id"] for row in rows]
+
+
 async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
     """The payments of providers' that an order was paid by."""
     rows = await db.fetch(
