@@ -68,6 +68,8 @@ class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
     refunded_lines: int
     # The amount that disputes of its payments took.
     disputed: Decimal = _ZERO
+    # The amount that disputes took of the money of its stay, and that no other order makes up for.
+    disputed_of_stay: Decimal = _ZERO
 
 
 class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,10 +171,13 @@ def _left(order: OrderState) -> Decimal:
 
 def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
     """Refuse to hand out what a dispute has taken already: the payer would have it twice."""
-    left = max(_left(order) - facts.disputed, _ZERO)
-    if facts.disputed and refund.amount > left:
+    # Of the money of a stay, what is given back as credit is held for the dispute.
+    of_stay = _ZERO if refund.method == "credit" else facts.disputed_of_stay
+    disputed = facts.disputed + of_stay
+    left = max(_left(order) - disputed, _ZERO)
+    if disputed and refund.amount > left:
         raise Refused(
-            f"A dispute has taken {facts.disputed:f} of what was paid, so {left:f} at most can be "
+            f"A dispute has taken {disputed:f} of what was paid, so {left:f} at most can be "
             "given back by another way: see GET /v1/disputes."
         )
 

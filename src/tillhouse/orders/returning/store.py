@@ -128,19 +128,6 @@ async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUI
     return [row["id"] for row in rows]
 
 
-async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
-    """The payments of providers' that an order was paid by."""
-    rows = await db.fetch(
-        """
-        SELECT p.receipt_id FROM payments p
-        WHERE p.book_id = $1 AND p.order_id = $2 AND p.receipt_id IS NOT NULL
-        """,
-        book_id,
-        order_id,
-    )
-    return [row["receipt_id"] for row in rows]
-
-
 async def find_payin(db: Db, book_id: BookId, refund_id: UUID) -> UUID | None:
     """The payment that a refund gives back, which never changes."""
     return await db.fetchval(
