@@ -131,7 +131,7 @@ async def complete(outcome: RefundOutcome) -> UUID | None:
     available = await _credit(outcome)
     await _take(outcome, given)
     amount = min(given, order.amount_paid - order.change_amount)
-    after = refunded(order, amount, available)
+    after = refunded(order, amount, available, is_of_lines=bool(sent.lines))
     booked = order.amount_paid - after.amount_paid
     written = WrittenChange()
     if booked > 0:
