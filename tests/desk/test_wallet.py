@@ -1,5 +1,6 @@
 """The wallet in the browser: its statement, withdrawals, payout accounts, and the switch."""
 
+import asyncio
 from typing import Any, get_args
 
 import pytest
@@ -204,6 +205,32 @@ async def test_payouts_are_frozen_limited_and_let_go(
     await owner.submit(f"{WALLET}/limit", max_per_day="")
     told = await read(business, "/v1/wallet/payouts")
     assert (told["frozen"], told["maxPerDay"]) == (False, None)
+
+
+async def test_a_limit_is_set_while_another_person_freezes(
+    owner: Browser, business: Business, make: Make, signed_in: SignsIn, world: World
+) -> None:
+    """Neither form says what the other one does; an admin isn't shown what is the owner's."""
+    admin = await signed_in(await make.member(business, "admin"))
+    for browser in (owner, admin):
+        await browser.open(WALLET)
+    forms = {form.action: form.fields for form in owner.page.forms}
+    limit = forms[f"{WALLET}/limit"] | {"max_per_day": "500"}
+    freeze = {form.action: form.fields for form in admin.page.forms}[f"{WALLET}/freeze"]
+    assert (freeze.keys() | limit.keys()) - {"csrf", "made_for"} == {"reason", "max_per_day"}
+    await asyncio.gather(
+        owner.send(f"{WALLET}/limit", limit),
+        admin.send(f"{WALLET}/freeze", freeze | {"reason": "Lost telephone"}),
+    )
+    told = await read(business, "/v1/wallet/payouts")
+    assert (told["frozen"], told["reason"], told["maxPerDay"]) == (True, "Lost telephone", 500)
+    for browser, may in ((owner, True), (admin, False)):
+        page = await browser.open(WALLET)
+        actions = [form.action for form in page.forms]
+        assert (f"{WALLET}/resume" in actions) == may
+        assert f"{WALLET}/limit" in actions
+        assert ("Let payouts go" in page.words) == may
+        assert "Only the owner lets them go again." in page.words
 
 
 @pytest.mark.parametrize("role", get_args(Role))

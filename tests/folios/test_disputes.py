@@ -1,5 +1,6 @@
 """Disputes of payments for stays: the folio keeps what was paid."""
 
+import asyncio
 from decimal import Decimal
 
 import pytest
@@ -77,6 +78,70 @@ async def test_credit_that_a_cancelled_order_frees_is_held(lodge: Lodge, is_won:
     await lodge.pay_link(link, "dispute_won" if is_won else "dispute_lost")
     assert await _money(lodge, stay) == ((100, 0) if is_won else (0, 100))
     assert await lodge.differences() == []
+    assert await lodge.faults() == []
+
+
+async def _hand_out(lodge: Lodge, order: Body, amount: float, method: str = "cash") -> int:
+    """The status of a refund of an order, which leaves the ways of the provider."""
+    path = f"{ORDERS}/{order['id']}/refunds"
+    answer = await lodge.api.post(path, {"amount": amount, "method": method})
+    if answer.status == 400:
+        assert "A dispute has taken" in answer.json["message"], answer
+    return answer.status
+
+
+@pytest.mark.parametrize("is_won", [True, False])
+async def test_an_order_of_a_stay_hands_out_no_disputed_money(lodge: Lodge, is_won: bool) -> None:
+    """Of 95 that paid an order, 80 are the stay's and disputed, and 15 came in cash."""
+    stay = await lodge.book(deposit_amount=80)
+    order = await lodge.charge(stay, 95)
+    await lodge.api.post(
+        f"{ORDERS}/{order['id']}/payments", {"amount": 15, "method": "cash"}, status=201
+    )
+    link = await lodge.link(stay)
+    await lodge.pay_link(link)
+    await lodge.pay_link(link, "disputed")
+    assert await _hand_out(lodge, order, 16) == 400
+    assert await _hand_out(lodge, order, 16, "transfer") == 400
+    assert await _hand_out(lodge, order, 15) == 201
+    assert await _hand_out(lodge, order, 1) == 400
+    await lodge.pay_link(link, "dispute_won" if is_won else "dispute_lost")
+    assert await _hand_out(lodge, order, 80) == (201 if is_won else 400)
+    assert await lodge.differences() == []
+    assert await lodge.faults() == []
+
+
+async def test_orders_of_a_stay_hand_out_together_what_no_dispute_took(lodge: Lodge) -> None:
+    """100 by a link, which are disputed, and 60 in cash paid orders of 90 and 70."""
+    stay = await lodge.book(deposit_amount=100)
+    link = await lodge.link(stay)
+    first, second = [await lodge.charge(stay, price) for price in (90, 70)]
+    await lodge.pay_link(link)
+    await lodge.pay(stay, 60)
+    await lodge.pay_link(link, "disputed")
+    assert await _hand_out(lodge, first, 61) == 400
+    assert await _hand_out(lodge, second, 61) == 400
+    assert await _hand_out(lodge, second, 35) == 201
+    assert await _hand_out(lodge, first, 26) == 400
+    assert await _hand_out(lodge, first, 25) == 201
+    for order in (first, second):
+        assert await _hand_out(lodge, order, 1) == 400
+    # As credit it stays here, held by the dispute.
+    assert await _hand_out(lodge, first, 65, "credit") == 201
+    assert (await _money(lodge, stay))[0] == 0
+    assert await lodge.faults() == []
+
+
+async def test_refunds_of_two_orders_at_once(lodge: Lodge) -> None:
+    """Twenty at once hand out 60 together, whichever is first."""
+    stay = await lodge.book(deposit_amount=100)
+    link = await lodge.link(stay)
+    orders = [await lodge.charge(stay, 80) for _ in range(2)]
+    await lodge.pay_link(link)
+    await lodge.pay(stay, 60)
+    await lodge.pay_link(link, "disputed")
+    codes = await asyncio.gather(*(_hand_out(lodge, one, 10) for one in orders * 10))
+    assert sorted(codes) == [201] * 6 + [400] * 14
     assert await lodge.faults() == []
 
 

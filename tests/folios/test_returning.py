@@ -259,6 +259,32 @@ async def test_a_failed_refund_that_the_provider_took_back_itself(lodge: GivingL
     assert await lodge.wallet() == (after, 0)
 
 
+async def test_a_failed_refund_that_went_back_while_another_has_its_money(
+    lodge: GivingLodge,
+) -> None:
+    """It waits until the other, of the whole, has come home: then it is booked, once."""
+    stay = await lodge.deposited()
+    balance, _ = await lodge.wallet()
+    lodge.bank.manners.append("failed")
+    for amount in (40, 60):
+        await lodge.give_back(stay, amount, "cloove_pay")
+        await lodge.work()
+    late, other = (await lodge.folio(stay))["refunds"]
+    assert (late["status"], other["status"]) == ("failed", "successful")
+    lodge.bank.refunds[lodge.reference(late)] = "successful"
+    await lodge.hear(late)
+    await lodge.work()
+    assert (await lodge.folio(stay))["refunds"][0]["status"] == "failed"
+    lodge.bank.refunds[lodge.reference(other)] = "failed"
+    await lodge.hear(late)
+    for _ in range(3):
+        await lodge.work()
+    folio = await lodge.folio(stay)
+    assert [one["status"] for one in folio["refunds"]] == ["successful", "reversed"]
+    assert (folio["paymentsTotal"], folio["unspentAmount"]) == (20, 20)
+    assert await lodge.wallet() == (balance - 40, 0)
+
+
 async def test_of_many_at_once_no_more_goes_back_than_came(lodge: GivingLodge) -> None:
     """Refunds, by both ways, and a cancellation that gives back."""
     stay = await lodge.deposited()

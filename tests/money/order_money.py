@@ -137,13 +137,13 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         if more:
             self._settle()
 
-    def give_back(self, amount: int, method: str) -> None:
+    def give_back(self, amount: int, method: str, *, is_of_lines: bool = False) -> None:
         """Money is handed back at the till."""
         if self.status == "refunded" or amount > self.returnable:
             raise Refusal("so much is not there")
         if method == "credit" and (self.customer is None or self.status == "cancelled"):
             raise Refusal("nobody's credit, or credit already")
-        self._take_out(amount, self.kept)
+        self._take_out(amount, self.kept, is_of_lines=is_of_lines)
         self.spent -= amount if method == "credit" else 0
         self._flow(method, -amount)
 
@@ -151,7 +151,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         """So many of its line come back."""
         if quantity > self.quantity - self.returned:
             raise Refusal("so many were not sold")
-        self.give_back(self.total // self.quantity * quantity, method)
+        self.give_back(self.total // self.quantity * quantity, method, is_of_lines=True)
         self.returned += quantity
 
     def take_back(self, amount: int, credit: int | None) -> int:
@@ -182,9 +182,9 @@ class OrderMoney(msgspec.Struct, kw_only=True):
             self.status = "completed"
         self._flow("cloove_pay", amount)
 
-    def _take_out(self, amount: int, kept: int) -> None:
+    def _take_out(self, amount: int, kept: int, *, is_of_lines: bool = False) -> None:
         """Take an amount out: of the overpayment that is kept first, then of the sale."""
-        is_sale = not self.has_ended and self.paid >= self.due
+        is_sale = not self.has_ended and (is_of_lines or self.paid >= self.due)
         of_sale = max(amount - kept, 0) if is_sale else 0
         self.paid -= amount
         self.refunded += of_sale

@@ -114,6 +114,38 @@ async def test_a_key_may_lower_the_limit_and_never_raise_it(treasury: Treasury) 
     assert (await treasury.api.get(SWITCH, status=200)).data["maxPerDay"] is None
 
 
+async def test_a_limit_alone_leaves_the_freeze_and_a_freeze_the_limit(treasury: Treasury) -> None:
+    """A field that isn't sent stays; the audit log tells each change once."""
+    for body in ({"max_per_day": 500}, {"frozen": True, "reason": "Stolen"}, {"max_per_day": 400}):
+        await treasury.api.request("PUT", SWITCH, body, status=200)
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    told = seen["frozen"], seen["reason"], seen["frozenBy"], seen["maxPerDay"]
+    assert told == (True, "Stolen", "test key", 400)
+    await turn(treasury, max_per_day=None)
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    assert (seen["frozen"], seen["reason"], seen["maxPerDay"]) == (True, "Stolen", None)
+    rows = await treasury.sql.fetch(
+        """
+        SELECT event_type FROM audit_events
+        WHERE business_id = $1 AND event_type LIKE 'payouts.%' ORDER BY sequence
+        """,
+        UUID(treasury.business.id),
+    )
+    changed = [row["event_type"].removeprefix("payouts.") for row in rows]
+    assert changed == ["limited", "frozen", "limited", "limited"]
+
+
+async def test_twenty_who_freeze_and_set_the_limit_undo_nothing(treasury: Treasury) -> None:
+    """Ten of each at once, of a wallet where nothing was ever set: both hold."""
+    bodies: list[dict[str, Any]] = [{"frozen": True, "reason": "Stolen"}, {"max_per_day": 500}]
+    await asyncio.gather(
+        *(treasury.api.request("PUT", SWITCH, body, status=200) for body in bodies * 10)
+    )
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    told = seen["frozen"], seen["reason"], seen["maxPerDay"]
+    assert told == (True, "Stolen", 500)
+
+
 async def test_a_freeze_needs_a_reason(treasury: Treasury) -> None:
     """422, and nothing is frozen."""
     bodies: tuple[dict[str, Any], ...] = (
@@ -123,9 +155,16 @@ async def test_a_freeze_needs_a_reason(treasury: Treasury) -> None:
         {"frozen": True, "reason": "x" * 201},
         {"frozen": False, "max_per_day": 0},
         {"frozen": False, "max_per_day": "1e9"},
+        {},
+        {"reason": "x", "max_per_day": 5},
+        {"frozen": None},
+        {"max_per_day": 1.005},
+        {"frozen": False, "max_per_day": "0.001"},
     )
     for body in bodies:
-        await treasury.api.request("PUT", SWITCH, body, status=422)
+        refused = await treasury.api.request("PUT", SWITCH, body, status=422)
+        if "max_per_day" in body and "reason" not in body:
+            assert refused.wrong_fields == {"max_per_day"}
     seen = (await treasury.api.get(SWITCH, status=200)).data
     assert (seen["frozen"], seen["maxPerDay"], seen["frozenAt"]) == (False, None, None)
 

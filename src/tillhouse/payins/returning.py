@@ -27,6 +27,7 @@ from tillhouse.providers.payments.provider import SeenPayment
 __all__ = [
     "count_given_back",
     "find_left",
+    "is_given_back",
     "job_kind",
     "lock_payments",
     "queue_target",
@@ -105,6 +106,15 @@ async def find_left(db: Db, book_id: BookId, payin_id: UUID) -> Decimal:
     """
     payin = await store.find_payin(db, BookKey(book_id, payin_id))
     return Decimal(0) if payin is None else max(payin.room - payin.returned_amount, Decimal(0))
+
+
+async def is_given_back(db: Db, book_id: BookId, payin_id: UUID, amount: Decimal) -> bool:
+    """Whether refunds of ours leave less than an amount of a payment, which is locked.
+
+    Of one that its provider has undone as a whole nothing is left that is to be told apart.
+    """
+    payin = await store.find_payin(db, BookKey(book_id, payin_id))
+    return payin is not None and payin.status == "received" and payin.room < amount
 
 
 async def count_given_back(

@@ -1,13 +1,17 @@
 """Refunds of orders: by amount, by lines, with stock, and what they leave of the order."""
 
 import asyncio
+import re
 from decimal import Decimal
 
 import pytest
 
 from tests.orders.payments.till import Till
+from tests.orders.receipts import page_text
 from tests.orders.shop import ORDERS, Body, fee, line, variant_of
 from tillhouse.orders.refunds.rules import REFUNDS_MAX
+
+_SUM = re.compile(r'<th scope="row">([^<]*)</th>\s*<td>[A-Z]{3} ([^<]*)</td>')
 
 
 async def test_a_part_of_a_paid_sale_is_given_back(till: Till) -> None:
@@ -72,6 +76,37 @@ async def test_of_a_partly_paid_order_what_is_left_rises_again(till: Till) -> No
     assert (less["status"], less["amountPaid"], less["remainingAmount"]) == ("pending", 10, 90)
     assert less["refundedAmount"] == 0
     assert await till.debts(order) == [("active", 90)]
+
+
+@pytest.mark.parametrize("method", ["cash", "credit"])
+async def test_lines_of_a_partly_paid_order_are_owed_no_more(till: Till, method: str) -> None:
+    """1,000 for two, 600 paid: one comes back for 500, and 400 remain, wherever that is told."""
+    product = await till.product(500, stock=10)
+    body = {"items": [line(product, 2)], "customer_name": "Ada Obi", "amount_paid": 600}
+    order = (await till.api.post(ORDERS, body, status=201)).data
+    part = {"item_id": order["items"][0]["id"], "quantity": 1}
+    less = await till.give_back(order, lines=[part], restock=True, method=method)
+    told = less["status"], less["amountPaid"], less["refundedAmount"], less["remainingAmount"]
+    assert told == ("pending", 100, 500, 400)
+    assert await till.debts(order) == [("active", 400)]
+    rows = await _printed(till, order)
+    assert rows["Remaining"] == 400
+    assert rows["Total"] + rows["Given back"] == sum(
+        amount for label, amount in rows.items() if label.startswith(("Paid", "Ref", "Rem"))
+    )
+    paid = await till.pay(order, 400)
+    assert (paid["status"], paid["remainingAmount"]) == ("completed", 0)
+    assert await till.debts(order) == [("paid", 0)]
+    await till.give_back(order, lines=[part], method="cash")
+    assert (await till.show(order))["status"] == "refunded"
+
+
+async def _printed(till: Till, order: Body) -> dict[str, Decimal]:
+    """The sums of a receipt, by their labels."""
+    rows = _SUM.findall(await page_text(till, order))
+    return {
+        label: Decimal(amount.replace(",", "").replace("\u2212", "-")) for label, amount in rows
+    }
 
 
 async def test_a_cancelled_order_gives_back_what_it_kept(till: Till) -> None:

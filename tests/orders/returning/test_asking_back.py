@@ -189,6 +189,22 @@ async def test_lines_come_back_with_their_stock_when_the_money_is_back(till: Giv
     await till.give_back(order, lines=two, restock=True, status=422)
 
 
+async def test_lines_of_a_partly_paid_order_come_back_and_home(till: Giving) -> None:
+    """One of two for 500, of which 500 are paid: 500 remain, before, after, and home again."""
+    product = await till.product(500)
+    body = {"items": [line(product, 2)], "payment_method": "cloove_pay"}
+    order = await till.paid((await till.api.post(ORDERS, body, status=201)).data, "under")
+    lines = [{"item_id": order["items"][0]["id"], "quantity": 1}]
+    refund = await till.asked(order, lines=lines)
+    for state, figures in (("successful", (0, 500, 500)), ("failed", (500, 0, 500))):
+        till.bank.refunds[till.reference(refund)] = state
+        await till.hear(refund)
+        await till.send()
+        shown = await till.show(order)
+        names = ("amountPaid", "refundedAmount", "remainingAmount")
+        assert tuple(shown[name] for name in names) == figures
+
+
 async def test_goods_come_back_once_though_their_money_came_home_again(till: Giving) -> None:
     """The provider undid its refund: the line that is on the shelf again can't be returned."""
     product = await till.product(500, stock=10)

@@ -26,3 +26,8 @@ _WITHDRAWERS = next(one.granters for one in PAYOUTS.scopes if one.name == scope_
 def may_withdraw(page: PageRequest) -> bool:
     """Whether the person may: roles that may give a key that withdraws do it by a login, too."""
     return page.may(WITHDRAW) and page.member.role in _WITHDRAWERS
+
+
+def may_resume(page: PageRequest) -> bool:
+    """Whether the person may let payouts go again: the owner alone, whoever froze them."""
+    return page.may(SET_CONTROLS) and page.member.role == "owner"

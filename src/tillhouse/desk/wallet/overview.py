@@ -39,6 +39,7 @@ async def show(page: PageRequest) -> Shown:
         "limit_shown": None,
         "may_withdraw": ops.may_withdraw(page),
         "may_set": page.may(ops.SET_CONTROLS),
+        "may_resume": ops.may_resume(page),
     }
     if controls:
         at, limit = controls.data["frozenAt"], controls.data["maxPerDay"]
@@ -62,14 +63,8 @@ async def resume(page: PageRequest) -> Shown | Onward:
 
 
 async def limit(page: PageRequest) -> Shown | Onward:
-    """Set the most that leaves the wallet a day; whether payouts are frozen stays as it is now."""
-    now = (await page.act(ops.CONTROLS)).data
-    body = {
-        "frozen": now["frozen"],
-        "reason": now["reason"],
-        "max_per_day": page.form.get("max_per_day") or None,
-    }
-    return await _set(page, body)
+    """Set the most that leaves the wallet a day, and nothing else."""
+    return await _set(page, {"max_per_day": page.form.get("max_per_day") or None})
 
 
 async def _set(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:

@@ -14,11 +14,12 @@ from tillhouse.db.pool import Db
 from tillhouse.folios import announce, payments
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.payments import Way
-from tillhouse.folios.returning.rules import SOURCE
+from tillhouse.folios.returning.rules import HEARD, SOURCE
 from tillhouse.folios.returning.store import (
     BookedStayRefund,
     SentStayRefund,
     StayRefundEnding,
+    list_known,
     list_transfers,
     lock_return,
     update_booked,
@@ -34,6 +35,7 @@ from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.returning import late
 from tillhouse.orders.returning.rules import FUNDED, FUNDING, funded, short, step_of
 from tillhouse.orders.returning.undoing import undo_own
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
@@ -74,8 +76,16 @@ class StayRefundOutcome(msgspec.Struct, frozen=True):
 
     async def count(self, amount: Decimal) -> None:
         """Let its payment know how much more, or less, refunds of ours give back of it."""
-        sent = self.sent
-        await count_given_back(self.call.db, sent.origin, sent.payin_id, amount, self.call.now)
+        sent, db, at = self.sent, self.call.db, self.call.now
+        await count_given_back(db, sent.origin, sent.payin_id, amount, at)
+        if amount < 0:
+            await late.ask(db, sent, HEARD, await list_known(db, sent, "failed"), at)
+
+    async def know(self) -> None:
+        """Keep the provider's own name of it."""
+        name = self.seen.provider_reference
+        if name is not None and self.sent.provider_refund_id is None:
+            await update_known(self.call.db, self.sent, name)
 
     async def end(self, ending: StayRefundEnding) -> None:
         """Keep how it ended."""
@@ -94,6 +104,9 @@ async def apply(
     call = system_call(services, db, sent.business_id, sent.book)
     outcome = StayRefundOutcome(call, stay, sent, seen)
     match step_of(sent.status, seen.state):
+        case "complete" if await late.waits(db, sent):
+            await outcome.know()
+            await late.ask(db, sent, HEARD, await list_known(db, sent, "successful"), call.now)
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -101,8 +114,7 @@ async def apply(
         case "undo":
             await _undo(outcome)
         case None:
-            if seen.provider_reference is not None and sent.provider_refund_id is None:
-                await update_known(db, sent, seen.provider_reference)
+            await outcome.know()
     return sent
 
 

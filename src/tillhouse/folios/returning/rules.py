@@ -15,6 +15,9 @@ from tillhouse.orders.returning.rules import instead
 SOURCE = "folio_return"
 """The type of source that these are: they move money out of the wallet."""
 
+HEARD = "stay_refund_heard"
+"""The job that asks about one once more."""
+
 _ZERO = Decimal(0)
 
 

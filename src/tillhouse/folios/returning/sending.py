@@ -9,6 +9,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios.returning import outcome
 from tillhouse.folios.returning.actions import SENDS
+from tillhouse.folios.returning.rules import HEARD
 from tillhouse.folios.returning.store import SentStayRefund, list_heard, lock_return, update_asked
 from tillhouse.jobs.kinds import Job, Kind, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
@@ -20,7 +21,7 @@ from tillhouse.payins.hooks import HEARD_STAY_REFUND, HeardReturn
 
 __all__ = ["HEARD", "LOOK", "SENDS", "kinds"]
 
-LOOK, HEARD = "stay_refund_look", "stay_refund_heard"
+LOOK = "stay_refund_look"
 
 
 def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:

@@ -52,6 +52,23 @@ class SentStayRefund(SentRefund, frozen=True, kw_only=True):
     customer_id: CustomerId
 
 
+async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
+    """Other refunds of its payment, of a status, that their provider has a name for."""
+    rows = await db.fetch(
+        """
+        SELECT f.id FROM folio_returns f
+        WHERE f.book_id = $1 AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
+            AND f.provider_refund_id IS NOT NULL
+        ORDER BY f.id
+        """,
+        sent.book_id,
+        sent.payin_id,
+        sent.id,
+        status,
+    )
+    return [row["id"] for row in rows]
+
+
 async def list_payins(db: Db, key: BookKey) -> list[UUID]:
     """The payments of providers' that came in for a stay."""
     rows = await db.fetch(

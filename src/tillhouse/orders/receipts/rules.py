@@ -345,11 +345,13 @@ def _sums(content: Content) -> Iterator[Sum]:
     yield row("Total", content.total, is_strong=True)
     if content.tax != added:
         yield row("Tax included", content.tax - added)
-    for label, value in _moved(content):
-        yield row(label, value)
-    due = content.total - content.refunded
-    if content.paid < due and content.status not in _OVER:
-        yield row("Remaining", due - content.paid, is_strong=True)
+    left = content.total - content.refunded - content.paid
+    remains = left > 0 and content.status not in _OVER
+    if remains and content.refunded:
+        yield row("Given back", -content.refunded)
+    yield from (row(label, value) for label, value in _moved(content))
+    if remains:
+        yield row("Remaining", left, is_strong=True)
 
 
 def _moved(content: Content) -> Iterator[tuple[str, Decimal]]:

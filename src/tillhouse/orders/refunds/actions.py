@@ -61,7 +61,8 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
             moved=moved,
         ),
     )
-    await write(call, order, rules.refunded(order, decided.amount), cause)
+    after = rules.refunded(order, decided.amount, is_of_lines=bool(decided.lines))
+    await write(call, order, after, cause)
     return await show(call, order_id)
 
 

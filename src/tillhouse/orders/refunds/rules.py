@@ -68,6 +68,8 @@ class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
     refunded_lines: int
     # The amount that disputes of its payments took.
     disputed: Decimal = _ZERO
+    # The amount that disputes took of the money of its stay, and that no other order makes up for.
+    disputed_of_stay: Decimal = _ZERO
 
 
 class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,10 +171,13 @@ def _left(order: OrderState) -> Decimal:
 
 def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
     """Refuse to hand out what a dispute has taken already: the payer would have it twice."""
-    left = max(_left(order) - facts.disputed, _ZERO)
-    if facts.disputed and refund.amount > left:
+    # Of the money of a stay, what is given back as credit is held for the dispute.
+    of_stay = _ZERO if refund.method == "credit" else facts.disputed_of_stay
+    disputed = facts.disputed + of_stay
+    left = max(_left(order) - disputed, _ZERO)
+    if disputed and refund.amount > left:
         raise Refused(
-            f"A dispute has taken {facts.disputed:f} of what was paid, so {left:f} at most can be "
+            f"A dispute has taken {disputed:f} of what was paid, so {left:f} at most can be "
             "given back by another way: see GET /v1/disputes."
         )
 
@@ -243,16 +248,25 @@ def _check_credit(order: OrderState) -> None:
         raise Refused("What was paid for this order is the customer's credit already.")
 
 
-def refunded(order: OrderState, amount: Decimal, available: Decimal | None = None) -> OrderState:
+def refunded(
+    order: OrderState,
+    amount: Decimal,
+    available: Decimal | None = None,
+    *,
+    is_of_lines: bool = False,
+) -> OrderState:
     """The order after money went back: first the overpayment that is kept, then of the sale.
 
-    An overpayment that was kept as credit may be spent: of it goes back what is `available` (None:
-    all), and the rest is no longer the order's to give.
+    Of an order that isn't paid in full it is the payment that goes back, and is owed again, unless
+    lines come back with it: these are sold no more. An overpayment that was kept as credit may be
+    spent: of it goes back what is `available` (None: all), and the rest is no longer the order's
+    to give.
     """
     position = order.position()
     kept = position.kept if available is None else min(position.kept, max(available, _ZERO))
     of_kept = max(min(amount, kept), _ZERO)
-    if not position.is_sold or position.paid < position.due:
+    is_of_sale = position.is_sold and (is_of_lines or position.paid >= position.due)
+    if not is_of_sale:
         # Of an order that ended all is kept; one that isn't paid yet has nothing to keep.
         back = of_kept if position.kept else max(amount, _ZERO)
         left = order.amount_paid - back

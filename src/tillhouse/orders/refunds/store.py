@@ -53,6 +53,32 @@ _FACTS: LiteralString = """
         UNION ALL
         SELECT r.method, r.shortfall - r.amount FROM refunds r
         WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
+    ), of_stay AS (
+        -- The money of its stay that it and each other order need, but what others handed out.
+        SELECT u.order_id, greatest(least(sum(u.amount), min(w.credit_amount - CASE
+            WHEN w.deleted_at IS NOT NULL OR w.status = 'cancelled'
+                THEN w.amount_paid - w.change_amount
+            WHEN w.status = 'scheduled' THEN 0
+            ELSE greatest(w.amount_paid - w.total_amount + w.refunded_amount, 0)
+                - w.change_amount END)) - CASE WHEN u.order_id = $2 THEN 0 ELSE (
+                    SELECT coalesce(sum(r.amount), 0) FROM refunds r
+                    WHERE r.book_id = $1 AND r.order_id = u.order_id AND r.method <> 'credit'
+                        AND r.status IN ('successful', 'pending')) END, 0) AS amount
+        FROM orders o
+        JOIN folio_uses u ON u.book_id = o.book_id
+            AND u.reservation_id = o.hotel_reservation_id AND u.customer_id = o.customer_id
+        JOIN orders w ON w.book_id = u.book_id AND w.id = u.order_id
+        WHERE o.book_id = $1 AND o.id = $2 GROUP BY u.order_id
+    ), gone AS (
+        -- The part that disputes took of it and hold nothing for.
+        SELECT coalesce(sum(d.taken_amount - coalesce(h.amount, 0)), 0) AS amount
+        FROM orders o
+        JOIN folio_payments f ON f.book_id = o.book_id
+            AND f.reservation_id = o.hotel_reservation_id AND f.customer_id = o.customer_id
+            AND f.kind = 'payment'
+        JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
+        LEFT JOIN ledger_holds h ON h.book_id = d.book_id AND h.id = d.credit_hold_id
+        WHERE o.book_id = $1 AND o.id = $2
     )
     SELECT (
             SELECT json_agg(json_build_object('item_id', i.id, 'line_type', i.line_type,
@@ -73,8 +99,31 @@ _FACTS: LiteralString = """
             WHERE r.book_id = $1 AND r.order_id = $2
         ) AS refunded_lines,
         (SELECT coalesce(sum(d.taken_amount), 0) FROM disputes d
-            WHERE d.book_id = $1 AND d.order_id = $2) AS disputed
+            WHERE d.book_id = $1 AND d.order_id = $2) AS disputed,
+        (
+            SELECT coalesce(greatest(least(min(s.amount) FILTER (WHERE s.order_id = $2),
+                min(g.amount) - coalesce(sum(s.amount) FILTER (WHERE s.order_id <> $2), 0)), 0), 0)
+            FROM of_stay s CROSS JOIN gone g
+        ) AS disputed_of_stay
 """
+
+
+async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
+    """The payments of providers' that an order was paid by, and those of its stay."""
+    rows = await db.fetch(
+        """
+        SELECT p.receipt_id FROM payments p
+        WHERE p.book_id = $1 AND p.order_id = $2 AND p.receipt_id IS NOT NULL
+        UNION
+        SELECT f.receipt_id FROM orders o
+        JOIN folio_payments f ON f.book_id = o.book_id
+            AND f.reservation_id = o.hotel_reservation_id AND f.receipt_id IS NOT NULL
+        WHERE o.book_id = $1 AND o.id = $2 AND f.kind = 'payment'
+        """,
+        book_id,
+        order_id,
+    )
+    return [row["receipt_id"] for row in rows]
 
 
 async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> RefundFacts:
@@ -87,6 +136,7 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
         refunds=row["refunds"],
         refunded_lines=row["refunded_lines"],
         disputed=row["disputed"],
+        disputed_of_stay=row["disputed_of_stay"],
     )
 
 

@@ -19,6 +19,7 @@ from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.refunds.rules import DecidedRefund, refunded
+from tillhouse.orders.refunds.store import list_payins
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import rules
 from tillhouse.orders.returning.rules import ReturnablePayment
@@ -26,7 +27,6 @@ from tillhouse.orders.returning.store import (
     NewRefundRow,
     add_returning,
     insert_return,
-    list_payins,
 )
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.returning import count_given_back, lock_payments

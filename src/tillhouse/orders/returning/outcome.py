@@ -24,12 +24,13 @@ from tillhouse.orders.changing.writing import Cause, Repayment, WrittenChange, w
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
-from tillhouse.orders.returning import rules
+from tillhouse.orders.returning import late, rules
 from tillhouse.orders.returning.store import (
     RefundEnding,
     SentOrderRefund,
     add_returning,
     find_payin,
+    list_known,
     list_transfers,
     lock_return,
     update_ended,
@@ -98,6 +99,9 @@ async def apply(
     call = system_call(services, db, sent.business_id, sent.book)
     outcome = RefundOutcome(call, order, sent, seen.provider_reference, seen.reason)
     match rules.step_of(sent.status, seen.state):
+        case "complete" if await late.waits(db, sent):
+            await _know(outcome)
+            await late.ask(db, sent, late.HEARD, await list_known(db, sent, "successful"), call.now)
         case "complete":
             await complete(outcome)
         case "fail":
@@ -105,9 +109,15 @@ async def apply(
         case "undo":
             await undo(outcome)
         case None:
-            if seen.provider_reference is not None and sent.provider_refund_id is None:
-                await update_known(db, sent, seen.provider_reference)
+            await _know(outcome)
     return sent
+
+
+async def _know(outcome: RefundOutcome) -> None:
+    """Keep the provider's own name of it."""
+    name, sent = outcome.provider_reference, outcome.sent
+    if name is not None and sent.provider_refund_id is None:
+        await update_known(outcome.call.db, sent, name)
 
 
 async def complete(outcome: RefundOutcome) -> UUID | None:
@@ -121,7 +131,7 @@ async def complete(outcome: RefundOutcome) -> UUID | None:
     available = await _credit(outcome)
     await _take(outcome, given)
     amount = min(given, order.amount_paid - order.change_amount)
-    after = refunded(order, amount, available)
+    after = refunded(order, amount, available, is_of_lines=bool(sent.lines))
     booked = order.amount_paid - after.amount_paid
     written = WrittenChange()
     if booked > 0:
@@ -164,10 +174,12 @@ async def _leave(outcome: RefundOutcome) -> None:
 
 async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
     """Let its payment know how much more, or less, refunds of ours give back of it."""
-    sent = outcome.sent
-    if sent.withdrawal_id is None:
-        at = outcome.call.now
-        await count_given_back(outcome.call.db, sent.origin, sent.payin_id, amount, at)
+    sent, db, at = outcome.sent, outcome.call.db, outcome.call.now
+    if sent.withdrawal_id is not None:
+        return
+    await count_given_back(db, sent.origin, sent.payin_id, amount, at)
+    if amount < 0:
+        await late.ask(db, sent, late.HEARD, await list_known(db, sent, "failed"), at)
 
 
 async def _credit(outcome: RefundOutcome) -> Decimal | None:

@@ -111,17 +111,21 @@ async def find_provided(db: Db, book_id: BookId, order_id: OrderId) -> Decimal:
     )
 
 
-async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
-    """The payments of providers' that an order was paid by."""
+async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
+    """Other refunds of its payment, of a status, that their provider has a name for."""
     rows = await db.fetch(
         """
-        SELECT p.receipt_id FROM payments p
-        WHERE p.book_id = $1 AND p.order_id = $2 AND p.receipt_id IS NOT NULL
+        SELECT f.id FROM refunds f
+        WHERE f.book_id = $1 AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
+            AND f.hold_id IS NOT NULL AND f.provider_refund_id IS NOT NULL
+        ORDER BY f.id
         """,
-        book_id,
-        order_id,
+        sent.book_id,
+        sent.payin_id,
+        sent.id,
+        status,
     )
-    return [row["receipt_id"] for row in rows]
+    return [row["id"] for row in rows]
 
 
 async def find_payin(db: Db, book_id: BookId, refund_id: UUID) -> UUID | None:

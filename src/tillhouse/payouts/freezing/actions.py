@@ -1,5 +1,6 @@
 """Freeze withdrawals, and let them go again."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -12,8 +13,10 @@ from tillhouse.access.rules import check_step_up
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.orders.actor import actor_of
+from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.freezing import store
 from tillhouse.payouts.freezing.resuming import RESUMED
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
@@ -45,28 +48,46 @@ async def set_controls(call: Call, switch: PayoutSwitch) -> PayoutControls:
     check(await switch_faults(call, switch))
     before = await store.touch_controls(call.db, call.book.id, call.now)
     was_frozen, limit = before["frozen_at"] is not None, before["max_per_day"]
+    is_frozen = was_frozen if switch.frozen is UNSET else switch.frozen
     after = limit if switch.max_per_day is UNSET else switch.max_per_day
-    if (was_frozen and not switch.frozen) or _is_higher(limit, after):
+    if (was_frozen and not is_frozen) or _is_higher(limit, after):
         _check_owner(call)
-    freeze = store.Freeze(switch.reason or "", actor_of(call).name) if switch.frozen else None
-    await store.update_controls(call.db, call.book.id, freeze, after, call.now)
-    if was_frozen and not switch.frozen:
+    if after != limit:
+        await store.update_limit(call.db, call.book.id, after, call.now)
+    if switch.frozen is not UNSET:
+        freeze = store.Freeze(switch.reason or "", actor_of(call).name) if is_frozen else None
+        await store.update_frozen(call.db, call.book.id, freeze, call.now)
+    if was_frozen and not is_frozen:
         resumed = NewJob(book_id=call.book.id, kind=RESUMED, subject_id=call.book.id)
         await queue_job(call.db, resumed, call.now, call.now)
-    if was_frozen != switch.frozen or limit != after:
-        await _note(call, switch, (was_frozen, after))
+    if was_frozen != is_frozen or limit != after:
+        await _note(call, switch, (was_frozen, is_frozen), after)
     return await show_controls(call)
 
 
-async def switch_faults(_call: Call, switch: PayoutSwitch) -> list[FieldError]:
+async def switch_faults(call: Call, switch: PayoutSwitch) -> list[FieldError]:
     """The faults of a turn of the switch."""
+    currency = await find_currency(call.db, call.book.id)
+    return faults(
+        lambda: _freeze_errors(switch),
+        lambda: _limit_errors(switch, currency),
+    )
 
-    def reason() -> list[FieldError]:
-        if switch.frozen and not switch.reason:
-            return [FieldError("reason", "is required to freeze withdrawals")]
-        return []
 
-    return faults(reason)
+def _freeze_errors(switch: PayoutSwitch) -> Iterator[FieldError]:
+    if switch.frozen is UNSET:
+        if switch.max_per_day is UNSET:
+            yield FieldError("frozen", "is required without max_per_day")
+        if switch.reason is not None:
+            yield FieldError("reason", "goes with frozen only")
+    elif switch.frozen and not switch.reason:
+        yield FieldError("reason", "is required to freeze withdrawals")
+
+
+def _limit_errors(switch: PayoutSwitch, currency: str) -> Iterator[FieldError]:
+    limit = switch.max_per_day
+    if limit is not UNSET and limit is not None and (wrong := check_scale(limit, currency)):
+        yield FieldError("max_per_day", wrong)
 
 
 def _is_higher(before: Decimal | None, after: Decimal | None) -> bool:
@@ -82,14 +103,16 @@ def _check_owner(call: Call) -> None:
         check_step_up(call.caller, call.now)
 
 
-async def _note(call: Call, switch: PayoutSwitch, was: tuple[bool, Decimal | None]) -> None:
-    was_frozen, limit = was
-    verb = "frozen" if switch.frozen else "resumed"
-    if was_frozen == switch.frozen:
+async def _note(
+    call: Call, switch: PayoutSwitch, frozen: tuple[bool, bool], limit: Decimal | None
+) -> None:
+    was_frozen, is_frozen = frozen
+    verb = "frozen" if is_frozen else "resumed"
+    if was_frozen == is_frozen:
         verb = "limited"
     metadata: dict[str, Any] = {
         "environment": call.book.environment,
-        "frozen": switch.frozen,
+        "frozen": is_frozen,
         "reason": switch.reason,
         "maxPerDay": limit,
     }

@@ -55,21 +55,28 @@ async def touch_controls(db: Db, book_id: BookId, now: datetime) -> Record:
     return row
 
 
-async def update_controls(
-    db: Db, book_id: BookId, freeze: Freeze | None, max_per_day: Decimal | None, now: datetime
-) -> None:
-    """Freeze, or let go, and set the limit."""
+async def update_frozen(db: Db, book_id: BookId, freeze: Freeze | None, now: datetime) -> None:
+    """Freeze, or let go."""
     await db.execute(
         """
-        UPDATE payout_controls SET frozen_reason = $2, frozen_by = $3, max_per_day = $4,
-            frozen_at = CASE WHEN $2::text IS NOT NULL THEN coalesce(frozen_at, $5) END,
+        UPDATE payout_controls SET frozen_reason = $2, frozen_by = $3,
+            frozen_at = CASE WHEN $2::text IS NOT NULL THEN coalesce(frozen_at, $4) END,
             failures = CASE WHEN $2::text IS NULL AND frozen_at IS NOT NULL THEN 0
-                ELSE failures END, updated_at = $5
+                ELSE failures END, updated_at = $4
         WHERE book_id = $1
         """,
         book_id,
         freeze.reason if freeze else None,
         freeze.by if freeze else None,
+        now,
+    )
+
+
+async def update_limit(db: Db, book_id: BookId, max_per_day: Decimal | None, now: datetime) -> None:
+    """Set the most that leaves the wallet a day."""
+    await db.execute(
+        "UPDATE payout_controls SET max_per_day = $2, updated_at = $3 WHERE book_id = $1",
+        book_id,
         max_per_day,
         now,
     )

@@ -16,10 +16,11 @@ class FreezeReason(OneLine, longest=200, example="A key may have leaked"):
 
 
 class PayoutSwitch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Whether withdrawals are sent, and how much of them a day."""
+    """Whether withdrawals are sent, and how much of them a day. A field that is left out stays."""
 
-    frozen: bool
-    """True: new withdrawals are refused, and those that are not sent yet wait."""
+    frozen: bool | UnsetType = UNSET
+    """True: new withdrawals are refused, and those that are not sent yet wait. Left out: as it
+    is."""
     reason: FreezeReason | None = None
     """The reason for people; required to freeze."""
     max_per_day: WithdrawalAmount | UnsetType | None = UNSET
