@@ -15,6 +15,7 @@ from tillhouse.desk.orders.pages import ROUTES as ORDERS
 from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
+from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.addresses import START
 from tillhouse.desk.session.pages import ROUTES as SESSION
@@ -48,6 +49,7 @@ PAGES = (
     *CONNECTIONS,
     *PRODUCTS,
     *ACCOUNT,
+    *SEARCH,
     *SESSION,
 )
 

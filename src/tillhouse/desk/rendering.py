@@ -50,6 +50,7 @@ def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
         "hidden": _hidden(page),
         "live": page.live,
         "shown_for": page.shown_for if page.person else None,
+        "has_keys": page.given.has_keys,
     }
     template, facts = _TEMPLATES.get_template(shown.template), context | dict(shown.facts)
     if page.blocks:
