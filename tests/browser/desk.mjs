@@ -44,6 +44,9 @@ const INSIDE = [
   "/desk/wallet/accounts",
   "/desk/connections",
   "/desk/account",
+  "/desk/search",
+  "/desk/search?q=chap",
+  "/desk/keys",
 ];
 // Pages of things that the journeys made, in the test book.
 const made = new Set();
@@ -266,6 +269,154 @@ async function byKeyboard() {
   await page.waitForURL(`${BASE}/desk`);
 }
 
+// A second browser records payments; the first one's order page shows them by itself.
+async function staysTrue() {
+  const where = "a page that stays true";
+  const pages = [];
+  for (const name of ["first", "second"]) {
+    const page = await watched(await inContext(), `${where}, the ${name}`);
+    await signIn(page);
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("Test mode").waitFor();
+    pages.push(page);
+  }
+  const [page, other] = pages;
+  const items = [{ product_name: "Suya", quantity: 1, custom_price: 777 }];
+  const { id } = await call("/v1/orders", { items });
+  const pay = async (amount) => {
+    await other.goto(`${BASE}/desk/orders/${id}`);
+    await other.getByLabel("Amount").fill(amount);
+    await other.getByRole("button", { name: "Record payment" }).click();
+    await other.waitForLoadState();
+  };
+  await page.goto(`${BASE}/desk/orders/${id}`);
+  await page.evaluate(() => (window.isTheSame = true));
+  // Words that are typed, and the place in them, stay; all else is shown.
+  await page.getByLabel("Reference").pressSequentially("slip 4");
+  await pay("300");
+  await page.getByRole("heading", { name: "Payments", exact: true }).waitFor();
+  await page.getByText("Part paid").first().waitFor();
+  await page.keyboard.type("2");
+  const typed = await page.getByLabel("Reference").inputValue();
+  if (typed !== "slip 42") say(where, `typed was "slip 42", there is "${typed}"`);
+  await page.goto(`${BASE}/desk/orders/${id}`);
+  await page.evaluate(() => (window.isTheSame = true));
+  await page.getByRole("link", { name: "Orders" }).last().focus();
+  await pay("477");
+  await page.getByText("Paid", { exact: true }).first().waitFor();
+  const { focused, isTheSame } = await page.evaluate(() => {
+    const { isTheSame } = window;
+    return { focused: document.activeElement.textContent.trim(), isTheSame };
+  });
+  if (focused !== "Orders") say(where, `the focus went to ${focused}`);
+  if (!isTheSame) say(where, "the page was loaded anew");
+  await page.goto(`${BASE}/desk/orders`);
+  await other.getByRole("button", { name: "Live", exact: true }).click();
+  // In a tab of the same browser, another book: nothing of it comes into this page.
+  const tab = await watched(page.context(), `${where}, a tab`);
+  await tab.goto(`${BASE}/desk`);
+  await tab.getByRole("button", { name: "Live", exact: true }).click();
+  await tab.waitForURL(`${BASE}/desk`);
+  page.removeAllListeners("console");
+  await sell(4321);
+  await page.getByText("something else is shown").waitFor();
+  if (await page.getByText("₦4,321").count()) say(where, "a block of another book came");
+  await tab.getByRole("button", { name: "Test", exact: true }).click();
+  await page.reload();
+  await page.getByText("₦4,321").first().waitFor();
+  await page.context().setOffline(true);
+  // Tabs without a window are never in the background: this one is told that it was.
+  await page.evaluate(() => {
+    const event = new Event("visibilitychange");
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+    document.dispatchEvent(event);
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
+    document.dispatchEvent(event);
+  });
+  await page.getByText(/^Not live since \d\d:\d\d/).waitFor();
+  await sell(8765);
+  await page.context().setOffline(false);
+  await page.getByText("₦8,765").first().waitFor();
+  await page.getByText(/^Not live since/).waitFor({ state: "detached" });
+  for (const one of pages) await one.context().close();
+}
+
+// A filter brings its list alone: the address, the focus and Back stay.
+async function filters() {
+  const page = await watched(await inContext(), "filters");
+  await signIn(page);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.goto(`${BASE}/desk/orders`);
+  await page.evaluate(() => (window.isTheSame = true));
+  await page.locator("#q").fill("zzzzz");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/search=zzzzz/);
+  await page.locator("[data-block=list] table").waitFor({ state: "detached" });
+  const { focused, isTheSame } = await page.evaluate(() => {
+    const { isTheSame } = window;
+    return { focused: document.activeElement.id, isTheSame };
+  });
+  if (focused !== "q" || !isTheSame) say("filters", `the focus is on ${focused}`);
+  await page.goBack();
+  await page.waitForURL(`${BASE}/desk/orders`);
+  await page.locator("[data-block=list] table").waitFor();
+  await page.context().close();
+}
+
+async function keys() {
+  const page = await watched(await inContext(), "keys");
+  await signIn(page);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  const { id, shortCode } = await call("/v1/orders", {
+    items: [{ product_name: "Kilishi", quantity: 1, custom_price: 50 }],
+  });
+  await page.goto(`${BASE}/desk/orders`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${BASE}/desk/orders/${id}`);
+  await page.keyboard.press("Escape");
+  await page.waitForURL(`${BASE}/desk/orders`);
+  await page.keyboard.press("/");
+  await page.keyboard.type("njg?");
+  if ((await page.locator("#q").inputValue()) !== "njg?") say("keys", "a letter was no letter");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await faults(page, "the table of keys");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Search or go to" });
+  await palette.waitFor();
+  await faults(page, "the palette");
+  await page.keyboard.type("wall");
+  await palette.getByRole("link", { name: /^Orders/ }).waitFor({ state: "detached" });
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${BASE}/desk/wallet`);
+  await page.getByRole("link", { name: "Search or go to" }).click();
+  await palette.waitFor();
+  await page.keyboard.type(shortCode.toLowerCase());
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${BASE}/desk/orders/${id}`);
+  await page.keyboard.press("n");
+  await page.waitForURL(`${BASE}/desk/sell`);
+  await page.goto(`${BASE}/desk/account`);
+  await page.getByRole("button", { name: "They are not" }).click();
+  await page.waitForURL(`${BASE}/desk/account`);
+  await page.keyboard.press("n");
+  await page.keyboard.press("?");
+  await page.keyboard.press("Control+k");
+  await palette.waitFor();
+  if (page.url() !== `${BASE}/desk/account`) say("keys", "a letter that is off led away");
+  await page.context().close();
+}
+
+await staysTrue();
+await filters();
+await keys();
 await firstLook(true);
 await firstLook(false);
 await byKeyboard();

@@ -96,7 +96,6 @@ async def test_a_block_is_a_part_of_its_page(
     await browser.open(address, 200, **headers_of(browser, block))
     assert browser.response.headers["tillhouse-block"] == block
     assert text_of(browser).strip() in whole
-    assert len(text_of(browser)) < len(whole) / 2 or block in ("told", "list", "day", "moves")
     for name in ("content-security-policy", "cache-control", "vary"):
         assert browser.response.headers[name] == headers[name]
 

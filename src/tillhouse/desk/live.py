@@ -179,6 +179,7 @@ class _Book:
                 await follower.wait(LOOK_EVERY_S)
 
     def _end(self, task: asyncio.Task[None]) -> None:
+        self.is_watched.set()
         for page in self.pages:
             page.end(None)
         if not task.cancelled() and (error := task.exception()):
@@ -252,17 +253,27 @@ class LivePages:
                 if self._books.get(book_id) is book:
                     del self._books[book_id]
             if not self._count.number:
-                self._asking.cancel()
+                self._stop_asking()
+
+    def _stop_asking(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
 
     async def _ask_again(self, services: Services) -> None:
         while True:
             await asyncio.sleep(self._asked_again_s)
             pages = [page for book in self._books.values() for page in book.pages]
             session_ids: set[UUID] = {page.person.session_id for page in pages}
-            with contextlib.suppress(*NO_LOOK):
+            try:
                 people = await people_of_sessions(services, list(session_ids), now())
+            except NO_LOOK:
+                # Neither rights nor events are seen: pages shall say that they aren't live.
                 for page in pages:
-                    page.note_person(people.get(page.person.session_id))
+                    page.end(None)
+                continue
+            for page in pages:
+                page.note_person(people.get(page.person.session_id))
 
 
 async def _only(reason: str) -> AsyncGenerator[bytes]:
