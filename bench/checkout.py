@@ -68,7 +68,7 @@ def _open_pages(port: int, process: int, path: str) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * PAGES)), hard))
     version = json.loads(world.fetch(port, path + "/status"))["version"]
     time.sleep(2)
-    before, _ = _use(process)
+    before, _ = process_use(process)
     request = client.get(f"{path}/events?v={version}", ["accept: text/event-stream"])
     pages = [socket.create_connection(("127.0.0.1", port)) for _ in range(PAGES)]
     for page in pages:
@@ -76,16 +76,16 @@ def _open_pages(port: int, process: int, path: str) -> None:
         answer = page.recv(4096)
         assert b" 200 " in answer, answer
     time.sleep(2)
-    began, (after, cpu) = time.monotonic(), _use(process)
+    began, (after, cpu) = time.monotonic(), process_use(process)
     time.sleep(10)
-    idle = (_use(process)[1] - cpu) / (time.monotonic() - began)
+    idle = (process_use(process)[1] - cpu) / (time.monotonic() - began)
     _say(f"{PAGES} open pages, MiB", after - before, PAGES_MIB_MAX)
     Console().print(f"their idle share of a core: {idle:.1%}")
     for page in pages:
         page.close()
 
 
-def _use(process: int) -> tuple[float, float]:
+def process_use(process: int) -> tuple[float, float]:
     """The memory of a process in MiB, and the seconds of processor that it has had."""
     status = Path(f"/proc/{process}/status").read_text()
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

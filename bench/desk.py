@@ -1,7 +1,8 @@
 """Pages of the desk beside the calls that they make: `desk`.
 
 Eight browsers, each on one page again and again; then eight clients on the same calls of the API,
-as many times as the page makes them. Both on one process, in one run.
+as many times as the page makes them. Both on one process, in one run. Then pages that are open and
+live (`bench/live.py`).
 """
 
 import argparse
@@ -14,11 +15,12 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench import client, world
+from bench import client, live, world
 from bench.lists import SMALL, Book, Client, open_book
 
 CLIENTS = 8
 TIMES_MAX, P95_MS_MAX = 2.0, 40.0
+MINUTE_S = 60.0
 # The frame of every page asks for these as well.
 _OF_THE_FRAME = ("/api/auth/me", "/v1/stores?limit=100")
 _COMMAND = re.compile(r'data-copy="curl -sS &#34;\$BASE([^&]*(?:&amp;[^&]*)*)&#34;')
@@ -46,7 +48,9 @@ def measure(options: argparse.Namespace) -> None:
         paths = ("/desk", "/desk/orders", f"/desk/orders/{order}", "/desk/sell", "/desk/customers",
                  "/desk/account")  # fmt: skip
         found = {path: _time(port, path, cookie, token, options.seconds) for path in paths}
-    report(Console(width=120), found)
+    console = Console(width=120)
+    report(console, found)
+    live.measure(console, MINUTE_S)
 
 
 def _sign_in(port: int, book: Book) -> str:

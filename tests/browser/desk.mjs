@@ -2,17 +2,15 @@
 // three widths, in both schemes and both modes; by keyboard, and without scripts.
 
 import { mkdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import {
+  BASE, SHOTS, browser, call, found, inContext, made, require, say, sell, signIn, watched,
+} from "./desk_browser.mjs";
+import {
+  byKeyboard, filters, firstLook, fromNothing, keys, sale, staysTrue,
+} from "./desk_journeys.mjs";
 
-const { BASE, CHROMIUM, EMAIL, HUNG_MS, KEY, MODULES, OPENING, PASSWORD, SHOTS } = process.env;
-const require = createRequire(join(MODULES, "package.json"));
-const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
-});
 const DOOR = ["/", "/desk/sign-in", "/desk/register"];
 const INSIDE = [
   "/desk",
@@ -46,37 +44,10 @@ const INSIDE = [
   "/desk/account",
   "/desk/begin",
   "/desk/commands?call.1=orders:read%20/v1/orders",
+  "/desk/search",
+  "/desk/search?q=chap",
+  "/desk/keys",
 ];
-// Pages of things that the journeys made, in the test book.
-const made = new Set();
-let wrong = 0;
-
-function say(where, text) {
-  wrong += 1;
-  console.log(`${where}: ${text}`);
-}
-
-// No wait is over before a slow machine is ready.
-async function inContext(options = {}) {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(Number(HUNG_MS));
-  return context;
-}
-
-async function watched(context, where) {
-  const page = await context.newPage();
-  page.on("console", (message) => message.type() === "error" && say(where, message.text()));
-  page.on("pageerror", (error) => say(where, error.message));
-  return page;
-}
-
-async function signIn(page) {
-  await page.goto(`${BASE}/desk/sign-in`);
-  await page.getByLabel("Email").fill(EMAIL);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${BASE}/desk`);
-}
 
 async function faults(page, where) {
   await page.evaluate(axe);
@@ -94,13 +65,6 @@ async function faults(page, where) {
   });
   if (cut) say(where, `a figure is cut: ${cut}`);
 }
-
-const sell = (amount) =>
-  call("/v1/orders", {
-    items: [{ product_name: "Jollof rice", quantity: 1, custom_price: amount }],
-    amount_paid: amount,
-    payment_method: "cash",
-  });
 
 async function stockGoods() {
   const store = await call("/v1/stores", { name: "Yaba" });
@@ -155,191 +119,10 @@ async function everyPage() {
   }
 }
 
-async function firstLook(javaScriptEnabled) {
-  const where = `first look ${javaScriptEnabled ? "with" : "without"} scripts`;
-  const page = await watched(await inContext({ javaScriptEnabled }), where);
-  if (javaScriptEnabled) {
-    await page.goto(OPENING);
-    await page.getByRole("button", { name: "Open it" }).click();
-  } else {
-    await signIn(page);
-    await page.getByRole("button", { name: "Test", exact: true }).click();
-  }
-  await page.waitForURL(`${BASE}/desk`);
-  await page.getByText("Test mode").waitFor();
-  await sell(12345);
-  await page.goto(`${BASE}/desk`);
-  await page.getByText("₦12,345").first().waitFor();
-  await page.getByRole("button", { name: "Live", exact: true }).click();
-  await page.waitForURL(`${BASE}/desk`);
-  if (await page.getByText("₦12,345").count()) say(where, "a test sale is shown in live");
-  await page.goto(`${BASE}/desk/account`);
-  await page.getByLabel("Your password now").fill("not the password");
-  await page.getByLabel("New password").fill("another long enough phrase");
-  const refused = page.waitForResponse((answer) => answer.status() === 403);
-  page.removeAllListeners("console");
-  await page.getByRole("button", { name: "Change password" }).click();
-  await refused;
-  await page.getByText("The password is wrong.").waitFor();
-}
-
-async function call(path, body) {
-  const answer = await fetch(BASE + path, {
-    method: "POST",
-    headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(`${path}: ${JSON.stringify(told)}`);
-  return told.data;
-}
-
-// From the goods to the paid order, a part of it given back, and the receipt.
-async function sale(javaScriptEnabled) {
-  const where = `sale ${javaScriptEnabled ? "with" : "without"} scripts`;
-  const name = javaScriptEnabled ? "Zobo" : "Chapman";
-  const options = [{ name: "Grilled chicken", price_delta: 3000 }, { name: "None" }];
-  const choice = { name, min_choices: 1, max_choices: 1, options };
-  const group = await call("/v1/modifier-groups", choice);
-  await call("/v1/products", { name, base_price: 1500.5 });
-  const dish = `Jollof with ${name}`;
-  await call("/v1/products", { name: dish, base_price: 4500, modifier_group_ids: [group.id] });
-  const page = await watched(await inContext({ javaScriptEnabled }), where);
-  await signIn(page);
-  await page.getByRole("button", { name: "Test", exact: true }).click();
-  const began = Date.now();
-  await page.getByRole("link", { name: "New sale" }).first().click();
-  await page.getByRole("button", { name: new RegExp(`^${name}`) }).click();
-  await page.getByRole("button", { name: `One ${name} more` }).click();
-  await page.getByRole("button", { name: new RegExp(`^${dish}`) }).click();
-  await page.getByLabel(/Grilled chicken/).check();
-  await page.getByRole("button", { name: "Add to the sale" }).click();
-  await page.getByLabel("Customer", { exact: true }).fill(`Guest of ${name}`);
-  await page.getByLabel("Discount").fill("501");
-  await page.getByRole("button", { name: "Record sale" }).click();
-  await page.getByText("₦10,000.00").first().waitFor();
-  made.add(new URL(page.url()).pathname);
-  await page.getByRole("button", { name: "Record payment" }).click();
-  await page.getByText("Paid", { exact: true }).first().waitFor();
-  const clicks = 9;
-  console.log(`${where}: ${clicks} clicks, ${Math.round((Date.now() - began) / 100) / 10} s`);
-  await page.getByRole("link", { name: "Refund", exact: true }).click();
-  made.add(new URL(page.url()).pathname);
-  await page.getByLabel(`Quantity of ${name}`).fill("1");
-  await page.getByRole("button", { name: "Refund" }).click();
-  await page.getByText("Refunds", { exact: true }).waitFor();
-  await page.getByRole("link", { name: `Guest of ${name}` }).click();
-  await page.getByRole("heading", { name: `Guest of ${name}` }).waitFor();
-  made.add(new URL(page.url()).pathname);
-}
-
-// From the bare address of an empty machine to money in the wallet, by clicks that are counted.
-async function fromNothing() {
-  const where = "from nothing";
-  const page = await watched(await inContext({ viewport: { width: 1440, height: 900 } }), where);
-  await page.addInitScript(() => {
-    const count = (event) => {
-      if (event.isTrusted) localStorage.clicks = 1 + Number(localStorage.clicks ?? 0);
-    };
-    addEventListener("click", count, true);
-  });
-  const keep = async (name) => {
-    if (SHOTS) await page.screenshot({ path: join(SHOTS, `journey-${name}.png`), fullPage: true });
-  };
-  const began = Date.now();
-  const tell = async (what) => {
-    const clicks = await page.evaluate(() => localStorage.clicks);
-    console.log(`${where}: ${what}, ${clicks} clicks, ${(Date.now() - began) / 1000} s`);
-  };
-  if (SHOTS) await mkdir(SHOTS, { recursive: true });
-  await page.goto(BASE);
-  await keep("1-door");
-  await page.getByRole("link", { name: "Open a business" }).first().click();
-  const typed = {
-    "Your name": "Ngozi Eze", Email: "ngozi@eze.example", Password: "a long enough phrase",
-    "Name of the business": "Eze & Daughters", Country: "NG", Currency: "NGN",
-    "Time zone": "Africa/Lagos",
-  };
-  for (const [label, text] of Object.entries(typed)) {
-    await page.getByLabel(label, { exact: true }).fill(text);
-  }
-  await page.getByRole("button", { name: "Open the business" }).click();
-  await page.getByRole("heading", { name: "Welcome, Ngozi" }).waitFor();
-  await keep("2-first-steps");
-  await page.getByRole("link", { name: "Add a product" }).click();
-  await page.getByLabel("Name", { exact: true }).fill("Jollof rice");
-  await page.getByLabel("Price", { exact: true }).fill("4500");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("heading", { name: "Jollof rice" }).waitFor();
-  await page.getByRole("link", { name: "New sale" }).first().click();
-  await page.getByRole("button", { name: /^Jollof rice/ }).click();
-  await page.getByRole("button", { name: "Record sale" }).click();
-  await page.getByRole("button", { name: "Record payment" }).click();
-  await page.getByText("Paid", { exact: true }).first().waitFor();
-  await keep("3-first-sale");
-  await tell("the first sale is paid");
-  await page.getByRole("link", { name: "Payment links" }).first().click();
-  await page.getByRole("link", { name: "New link" }).first().click();
-  await page.getByLabel("What for").fill("Deposit for Saturday");
-  await page.getByLabel("Amount", { exact: true }).fill("25000");
-  await page.getByRole("button", { name: "Make link" }).click();
-  await page.getByRole("heading", { name: /Deposit for Saturday/ }).waitFor();
-  await keep("4-link");
-  const href = await page.locator('a[href*="/pay/"]').first().getAttribute("href");
-  const payer = await watched(page.context(), "payer");
-  await payer.goto(new URL(href, BASE).href);
-  await payer.getByRole("button", { name: "Exact" }).click();
-  await payer.getByRole("heading", { name: "Paid" }).waitFor();
-  if (SHOTS) await payer.screenshot({ path: join(SHOTS, "journey-5-checkout.png") });
-  // The page of the link changes by itself.
-  await page.getByText("Paid", { exact: true }).first().waitFor();
-  await keep("6-link-paid");
-  await tell("the link is paid");
-  await page.getByRole("link", { name: "Wallet" }).first().click();
-  await page.getByText("₦25,000.00").first().waitFor();
-  await keep("7-wallet");
-  await page.getByRole("link", { name: "Overview" }).first().click();
-  await page.getByText("₦4,500").first().waitFor();
-  await keep("8-overview");
-  await tell("the money is seen");
-}
-
-async function byKeyboard() {
-  const page = await watched(await inContext(), "keyboard");
-  await page.goto(`${BASE}/desk/sign-in`);
-  await page.getByLabel("Email").focus();
-  await page.keyboard.type(EMAIL);
-  await page.keyboard.press("Tab");
-  await page.keyboard.type(PASSWORD);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(`${BASE}/desk`);
-  await page.getByRole("button", { name: "Test", exact: true }).press("Enter");
-  await page.getByText("Test mode").waitFor();
-  await page.evaluate(() => document.activeElement.blur());
-  await page.keyboard.press("Tab");
-  const skip = await page.evaluate(() => document.activeElement.className);
-  if (skip !== "skip") say("keyboard", `the first stop is ${skip}, not the skip link`);
-  const seen = new Set();
-  for (let stop = 0; stop < 60; stop += 1) {
-    await page.keyboard.press("Tab");
-    const { hidden, name } = await page.evaluate(() => {
-      const at = document.activeElement;
-      const box = at.getBoundingClientRect();
-      const name = at.getAttribute("aria-label") ?? at.textContent.trim();
-      return { hidden: at !== document.body && box.width * box.height === 0, name };
-    });
-    if (hidden) say("keyboard", `a stop that can't be seen: ${name}`);
-    seen.add(name);
-  }
-  for (const name of ["Test", "Live", "Overview", "API", "Show as a table"]) {
-    if (![...seen].some((one) => one.includes(name))) say("keyboard", `no stop at ${name}`);
-  }
-  await page.keyboard.press("g");
-  await page.keyboard.press("h");
-  await page.waitForURL(`${BASE}/desk`);
-}
-
 await fromNothing();
+await staysTrue();
+await filters();
+await keys();
 await firstLook(true);
 await firstLook(false);
 await byKeyboard();
@@ -348,6 +131,6 @@ await sale(false);
 // Sums of ten digits are told whole, at every width.
 await sell(123456789.5);
 await stockGoods();
-await everyPage();
+if (process.env.JOURNEYS !== "alone") await everyPage();
 await browser.close();
-process.exit(wrong ? 1 : 0);
+process.exit(found() ? 1 : 0);

@@ -15,6 +15,7 @@ def main() -> int:
     """Serve a demo, and let the browser work in it."""
     parser = argparse.ArgumentParser(prog="python -m tests.browser.desk")
     parser.add_argument("--shots", type=Path, help="a folder for pictures of each page")
+    parser.add_argument("--journeys", action="store_true", help="no look at every page after them")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tillhouse-desk-") as folder:
         words = ["serve", "--demo", "--json", "--port", "0", "--data", folder]
@@ -27,7 +28,8 @@ def main() -> int:
             demo = told["demo"]
             return judge("desk.mjs", asked.shots, BASE=told["address"], KEY=demo["testKey"],
                          OPENING=demo["deskUrl"], EMAIL=demo["email"],
-                         PASSWORD=demo["password"])  # fmt: skip
+                         PASSWORD=demo["password"],
+                         JOURNEYS="alone" if asked.journeys else "")  # fmt: skip
         finally:
             server.terminate()
             server.wait(HUNG_S)

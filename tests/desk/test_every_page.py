@@ -25,7 +25,9 @@ TEMPLATES = sorted(DESK.rglob("*.html"))
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'"
 # Bytes that a first visit may take, compressed, without the font, which is loaded once.
 PAGE_BYTES, OWN_BYTES, FONT_BYTES, REQUESTS = 20_000, 3_000, 45_000, 12
-SHARED = {"tokens.css", "app.css", "parts.css", "copy.js", "time.js", "keys.js"}
+SHARED = {
+    "tokens.css", "app.css", "parts.css", "copy.js", "keys.js", "swap.js", "filter.js", "live.js",
+}  # fmt: skip
 HOSTILE = (
     '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onmouseover='alert(1)",
     "{{ 7 * 7 }}{% raw %}", "javascript:alert(1)", "</title><svg onload=alert(1)>", "&lt;b&gt;",
@@ -79,7 +81,7 @@ async def test_a_page_is_safe_and_asked_for_again(
     await browsing.open(full[1].address(path))
     check_safe(browsing)
     assert browsing.response.headers["cache-control"] == "private, no-cache"
-    assert browsing.response.headers["vary"] == "Cookie, Accept-Encoding"
+    assert browsing.response.headers["vary"] == "Cookie, Accept-Encoding, Tillhouse-Block"
 
 
 @pytest.mark.parametrize("path", INSIDE)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api import Api, Response
-from tests.http.test_stream import Listening
+from tests.listening import Listening
 from tests.make import Business, Make
 from tests.routes.table import every, random_path
 from tests.waiting import ended

@@ -3,16 +3,15 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any
+from contextlib import AsyncExitStack, suppress
 
 import msgspec
 import pytest
 
-from tests.api import Api
 from tests.conftest import SETTINGS
+from tests.listening import Listening, listening
 from tests.make import Business, Make
-from tests.waiting import ended, within
+from tests.waiting import ended
 from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
 from tillhouse.access.shares import STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX
@@ -28,92 +27,6 @@ SILENCE = "/v1/silence"
 EVENTS, LOOKS = 5, 15
 
 
-class Listening:
-    """A request whose answer is read while it still comes."""
-
-    def __init__(self, api: Api, path: str) -> None:
-        self._leave = asyncio.Event()
-        self._came = asyncio.Event()
-        self._takes = asyncio.Event()
-        self._takes.set()
-        self.messages: list[dict[str, Any]] = []
-        path, _, query = path.partition("?")
-        sent = {"accept": "text/event-stream", **api.headers}
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "query_string": query.encode(),
-            "headers": [(k.encode(), v.encode()) for k, v in sent.items()],
-            "client": (api.peer, 1234),
-        }
-        self.task = asyncio.create_task(api.app(scope, self._receive, self._send))
-
-    async def _receive(self) -> dict[str, Any]:
-        await self._leave.wait()
-        return {"type": "http.disconnect"}
-
-    def pause(self) -> None:
-        """Take nothing more."""
-        self._takes.clear()
-
-    def go_on(self) -> None:
-        """Take what comes again."""
-        self._takes.set()
-
-    async def _send(self, message: Any) -> None:
-        await self._takes.wait()
-        self.messages.append(message)
-        self._came.set()
-
-    async def status(self) -> int:
-        """The beginning of the answer."""
-        await self._until(lambda: bool(self.messages))
-        return self.messages[0]["status"]
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Those of the answer."""
-        return {name.decode(): value.decode() for name, value in self.messages[0]["headers"]}
-
-    @property
-    def text(self) -> str:
-        """The bytes received so far."""
-        return b"".join(m["body"] for m in self.messages[1:]).decode()
-
-    async def events(self, count: int) -> list[dict[str, str]]:
-        """At least so many events, each as its fields."""
-        await self._until(lambda: self.text.count("data: ") >= count)
-        parts = [part for part in self.text.split("\n\n") if part and not part.startswith(":")]
-        return [dict(line.split(": ", 1) for line in part.splitlines()) for part in parts]
-
-    async def heartbeats(self, count: int) -> None:
-        """Wait for so many signs of life."""
-        await self._until(lambda: self.text.count(":\n\n") >= count)
-
-    async def leave(self) -> None:
-        """Go, and see that the server notices."""
-        self._leave.set()
-        await ended(self.task)
-
-    async def _until(self, is_so: Any) -> None:
-        async with within():
-            while not is_so():
-                self._came.clear()
-                await self._came.wait()
-
-
-@asynccontextmanager
-async def listening(api: Api, path: str = PATH) -> AsyncIterator[Listening]:
-    """A stream that is open inside the block."""
-    opened = Listening(api, path)
-    try:
-        assert await opened.status() == 200, opened.messages
-        yield opened
-    finally:
-        await opened.leave()
-
-
 @pytest.fixture
 async def shop(app: App) -> Shop:
     """A business to which events happen."""
@@ -124,7 +37,7 @@ async def test_events_come_once_committed_and_of_this_book_alone(shop: Shop, mak
     """Each event has id, type and payload; other books' and uncommitted ones don't come."""
     other = Shop(make.app, await make.business())
     client = await shop.business.client("events:read")
-    async with listening(client) as opened:
+    async with listening(client, PATH) as opened:
         assert opened.headers["content-type"] == "text/event-stream"
         assert opened.headers["cache-control"] == "no-store"
         assert "content-length" not in opened.headers
@@ -145,7 +58,7 @@ async def test_an_event_that_is_committed_late_still_comes(shop: Shop) -> None:
     """Its id is the older one, and it comes after the newer one, once."""
     client = await shop.business.client("events:read")
     book = await shop.book()
-    async with listening(client) as opened:
+    async with listening(client, PATH) as opened:
         async with shop.services.pool.transaction() as db:
             late = await shop.emit_in(db, book)
             early = await shop.emit()
@@ -164,7 +77,7 @@ async def test_an_event_under_way_as_a_stream_begins_comes(shop: Shop) -> None:
         async with shop.services.pool.transaction() as db:
             late = await shop.emit_in(db, book)
             await shop.emit()
-            opened = await stack.enter_async_context(listening(client))
+            opened = await stack.enter_async_context(listening(client, PATH))
         last = await shop.emit()
         assert [event["id"] for event in await opened.events(2)] == [late, last]
 
@@ -204,7 +117,8 @@ async def test_streams_of_a_book_share_a_look(shop: Shop) -> None:
     emit = pool.statements - before
     async with AsyncExitStack() as stack:
         opened = [
-            await stack.enter_async_context(listening(client)) for _ in range(STREAMS_OF_CALLER_MAX)
+            await stack.enter_async_context(listening(client, PATH))
+            for _ in range(STREAMS_OF_CALLER_MAX)
         ]
         await shop.emit()
         await asyncio.gather(*(one.events(1) for one in opened))
@@ -218,7 +132,7 @@ async def test_streams_of_a_book_share_a_look(shop: Shop) -> None:
 async def test_a_caller_who_takes_nothing_for_long_misses_nothing(shop: Shop) -> None:
     """More comes meanwhile than is kept for those who follow: it gets each event, and once."""
     client = await shop.business.client("events:read")
-    async with listening(client) as swift, listening(client) as slow:
+    async with listening(client, PATH) as swift, listening(client, PATH) as slow:
         ids = [await shop.emit()]
         await slow.events(1)
         slow.pause()
@@ -236,7 +150,7 @@ async def test_who_may_listen(shop: Shop) -> None:
     owner = shop.owner.as_bearer(
         shop.business.tokens["accessToken"], **{"service-environment": "test"}
     )
-    async with listening(owner) as opened:
+    async with listening(owner, PATH) as opened:
         event_id = await shop.emit()
         assert [event["id"] for event in await opened.events(1)] == [event_id]
     accept = {"accept": "text/event-stream"}
@@ -266,7 +180,7 @@ async def test_a_stream_holds_no_connection_and_ends_with_its_caller(
     event_id = await shop.emit()
     assert {(await one.events(1))[0]["id"] for one in opened} == {event_id}
     await asyncio.gather(*(one.leave() for one in opened))
-    async with listening(other) as again:
+    async with listening(other, PATH) as again:
         assert await again.status() == 200
 
 

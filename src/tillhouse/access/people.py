@@ -1,5 +1,6 @@
 """People by the session that they act in: behind a token, or behind the cookie of a browser."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from uuid import UUID
@@ -42,8 +43,10 @@ async def person_by_claims(services: Services, claims: Claims, now: datetime) ->
     return _person(services, row, now) if row else None
 
 
-async def person_by_cookie(services: Services, secret: str, now: datetime) -> UserCaller | None:
-    """The person behind the cookie of a browser; the session goes on because it is in use."""
+async def person_by_cookie(
+    services: Services, secret: str, now: datetime, *, is_use: bool = True
+) -> UserCaller | None:
+    """The person behind the cookie of a browser; the session goes on where it is in use."""
     if len(secret) > _COOKIE_LENGTH_MAX:
         return None
     digest = _cookie_digest(services, secret)
@@ -51,9 +54,18 @@ async def person_by_cookie(services: Services, secret: str, now: datetime) -> Us
         row = await sessions.find_session_by_cookie(db, digest, now, now - _GRACE)
     if row is None:
         return None
-    if row["expires_at"] < now + IDLE - _STEP:
+    if is_use and row["expires_at"] < now + IDLE - _STEP:
         await _prolong(services, row["id"], now)
     return _person(services, row, now)
+
+
+async def people_of_sessions(
+    services: Services, session_ids: Sequence[UUID], now: datetime
+) -> dict[UUID, UserCaller]:
+    """The people behind those of these sessions that stand; looking on prolongs none."""
+    async with services.pool.reading() as db:
+        rows = await sessions.list_standing(db, session_ids, now)
+    return {row["id"]: _person(services, row, now) for row in rows}
 
 
 async def _prolong(services: Services, session_id: UUID, now: datetime) -> None:

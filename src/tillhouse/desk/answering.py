@@ -12,12 +12,23 @@ from tillhouse.access.process import Services
 from tillhouse.desk import rendering
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.live import stream_address
+from tillhouse.desk.page import (
+    BLOCK,
+    SHOWN,
+    FormRefused,
+    Onward,
+    PageRequest,
+    PageRoute,
+    Shown,
+    Streamed,
+)
 from tillhouse.desk.session import cookies, forms
 from tillhouse.desk.session.forms import MadeFor
 from tillhouse.desk.session.proving import STEP_UP, prove, sign_in_again
 from tillhouse.desk.session.recent import RecentCookies
 from tillhouse.http import problems
+from tillhouse.http.answer import EVENTS
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN
 from tillhouse.http.problems import Headers
 from tillhouse.http.raw import HTML, RawAnswer, RawRequest, RawRoute
@@ -27,6 +38,7 @@ from tillhouse.kit.errors import (
     Missing,
     PasswordVerificationRequired,
     Problem,
+    Unauthenticated,
     Unavailable,
 )
 
@@ -55,7 +67,7 @@ _WORD = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
 
 
 class MadeForAnother(Conflict):
-    """The form was made for another person, business or book than is there now."""
+    """The form, or the page, was made for another person, business or book than is there now."""
 
 
 class Desk:
@@ -105,7 +117,10 @@ class Desk:
             forms.check_origin(page.request, page.services.settings.public_url)
             page.form = forms.read(page.request.body)
         if page.secret is not None:
-            page.person = await person_by_cookie(page.services, page.secret, page.request.now)
+            page.person = await person_by_cookie(
+                page.services, page.secret, page.request.now,
+                is_use=not (page.blocks or route.is_unattended),
+            )  # fmt: skip
             self._recent.note(page.secret, is_good=page.person is not None)
 
 
@@ -124,7 +139,7 @@ async def _answered(page: PageRequest, route: PageRoute) -> RawAnswer:
 
 
 async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
-    shown: Shown | Onward
+    shown: Shown | Onward | Streamed
     try:
         shown = await _handled(page, route)
     except PasswordVerificationRequired:
@@ -132,21 +147,27 @@ async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
     except FormRefused as refused:
         shown = Shown("frame/refusal.html", refusal=refused.problem)
     except Problem as problem:
+        if page.blocks:
+            raise
         shown = Shown("frame/refusal.html", refusal=problem)
     if isinstance(shown, Onward):
         return _onward(page, shown)
+    if isinstance(shown, Streamed):
+        headers = [(b"vary", b"Cookie"), *_headers(page)]
+        return RawAnswer(EVENTS.decode(), shown.pieces, headers=headers, person=page.person)
+    if route.live and page.person and shown.refusal is None:
+        page.live = stream_address(page)
     frame = await frame_of(page) if page.person and shown.has_frame else None
+    page.blocks = rendering.blocks_of(shown.template, page.blocks)
     return _page(page, shown, rendering.render(page, shown, frame))
 
 
-async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward:
+async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:
     # An open form makes a session, so it has none that it could be of.
     if route.is_open:
         return await route.handler(page)
     if route.method == "GET":
-        if page.person is None:
-            return Onward(f"{SIGN_IN}?{urlencode({'next': page.action})}")
-        return await route.handler(page)
+        return await _looked_at(page, route)
     if page.person is None and route.is_moot:
         return await route.handler(page)
     if page.person is None or forms.SIGN_IN_EMAIL in page.form:
@@ -162,6 +183,22 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward:
     if refused := await prove(page):
         return refused
     return await route.handler(page)
+
+
+async def _looked_at(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:
+    if page.blocks:
+        _check_shown(page)
+    elif page.person is None:
+        return Onward(f"{SIGN_IN}?{urlencode({'next': page.action})}")
+    return await route.handler(page)
+
+
+def _check_shown(page: PageRequest) -> None:
+    """Refuse blocks for a page of another person, business, book or store than is there now."""
+    if page.person is None:
+        raise Unauthenticated
+    if page.request.header(SHOWN) != page.shown_for:
+        raise MadeForAnother
 
 
 def _check_path(request: RawRequest) -> None:
@@ -197,9 +234,11 @@ def _page(page: PageRequest, shown: Shown, body: bytes) -> RawAnswer:
     is_kept = page.person is not None and not shown.is_secret
     headers: Headers = [
         _ASKED_AGAIN if is_kept else _NEVER_KEPT,
-        (b"vary", b"Cookie, Accept-Encoding"),
+        (b"vary", b"Cookie, Accept-Encoding, Tillhouse-Block"),
         *_headers(page),
     ]
+    if page.blocks:
+        headers.append((BLOCK.encode(), " ".join(page.blocks).encode()))
     if len(body) >= _GZIP_FROM_BYTES and "gzip" in (page.request.header("accept-encoding") or ""):
         body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
         headers.append((b"content-encoding", b"gzip"))

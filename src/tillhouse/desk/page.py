@@ -6,7 +6,7 @@ operation asks for, or a session that ended meanwhile, is asked for with the for
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -36,11 +36,14 @@ from tillhouse.kit.errors import (
     Problem,
 )
 from tillhouse.kit.ids import BookId
-from tillhouse.kit.secrets import Environment
+from tillhouse.kit.secrets import Environment, digest
 
 if TYPE_CHECKING:
     from tillhouse.desk.frame.places import Frame
 
+# The blocks of a page that are asked for, and for whom and what the page is that they belong to.
+BLOCK, SHOWN = "tillhouse-block", "tillhouse-shown"
+_BLOCKS_MAX = 20
 _NO_FORM = Form([])
 _NOTHING: Mapping[str, Any] = {}
 
@@ -73,6 +76,12 @@ class Onward(msgspec.Struct, frozen=True):
     clears: bool = False
 
 
+class Streamed(msgspec.Struct, frozen=True):
+    """Server-sent events, as they come."""
+
+    pieces: AsyncGenerator[bytes]
+
+
 class PageRequest:
     """A page as somebody asks for it."""
 
@@ -96,6 +105,11 @@ class PageRequest:
         self.mode: Environment = given.mode or "live"
         # The frame, once something asked for it.
         self.frame: Frame | None = None
+        # The blocks that are asked for in place of the whole page.
+        asked = request.header(BLOCK) if request.method == "GET" else None
+        self.blocks = (asked or "").split()[:_BLOCKS_MAX]
+        # The address of its stream, where it is a live page.
+        self.live: str | None = None
 
     @property
     def member(self) -> UserCaller:
@@ -113,6 +127,12 @@ class PageRequest:
         """The person and the book that forms of the page are made for."""
         person = self.member
         return MadeFor(str(person.user_id), str(person.business_id), str(self.book_id))
+
+    @property
+    def shown_for(self) -> str:
+        """A sign of whom the page is for and what it shows: no block of another fits into it."""
+        text = f"page of {self.made_for.text} {self.member.role} {self.given.store}"
+        return digest(self.services.vault.pepper, text).hex()[:16]
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -190,7 +210,16 @@ class PageRequest:
         )
 
 
-Handler = Callable[[PageRequest], Awaitable[Shown | Onward]]
+Handler = Callable[[PageRequest], Awaitable[Shown | Onward | Streamed]]
+
+
+class Live(msgspec.Struct, frozen=True):
+    """Which events make which blocks of a page untrue."""
+
+    # One of them must be open to the person; that of a page of one thing shows the thing.
+    operations: Sequence[Operation]
+    # By the beginning of an event's type.
+    blocks: Mapping[str, Sequence[str]]
 
 
 class PageRoute(msgspec.Struct, frozen=True):
@@ -205,3 +234,7 @@ class PageRoute(msgspec.Struct, frozen=True):
     is_of_book: bool = True
     # Whether the form is done with when the session has ended.
     is_moot: bool = False
+    # Whether scripts ask for it by themselves: it is no sign that somebody is there.
+    is_unattended: bool = False
+    # How the page stays true while it is open.
+    live: Live | None = None

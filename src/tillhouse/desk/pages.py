@@ -12,10 +12,12 @@ from tillhouse.desk.connections.pages import ROUTES as CONNECTIONS
 from tillhouse.desk.customers.pages import ROUTES as CUSTOMERS
 from tillhouse.desk.finance.routes import ROUTES as FINANCE
 from tillhouse.desk.links.pages import ROUTES as LINKS
+from tillhouse.desk.live import ASKED_AGAIN_S, LivePages
 from tillhouse.desk.orders.pages import ROUTES as ORDERS
 from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
+from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.addresses import START
 from tillhouse.desk.session.pages import ROUTES as SESSION
@@ -51,14 +53,16 @@ PAGES = (
     *PRODUCTS,
     *COMMANDS,
     *ACCOUNT,
+    *SEARCH,
     *SESSION,
 )
 
 
-def pages() -> tuple[RawRoute, ...]:
-    """Every route of the desk."""
-    desk = Desk()
-    return (*map(desk.route, (*PAGES, *_ways_back(PAGES), *_nowhere())), assets.ROUTE)
+def pages(asked_again_s: float = ASKED_AGAIN_S) -> tuple[RawRoute, ...]:
+    """Every route of the desk; sessions behind open pages are asked for again so often."""
+    desk, live = Desk(), LivePages(asked_again_s)
+    streams = [live.stream_of(page) for page in PAGES if page.live]
+    return (*map(desk.route, (*PAGES, *streams, *_ways_back(PAGES), *_nowhere())), assets.ROUTE)
 
 
 def _ways_back(routes: Iterable[PageRoute]) -> list[PageRoute]:

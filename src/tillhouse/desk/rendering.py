@@ -1,9 +1,9 @@
 """Templates to bytes: every value escaped, every sentence from the catalogue."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tillhouse.desk import assets
 from tillhouse.desk.frame.places import Frame
@@ -49,8 +49,28 @@ def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
         "refusal": shown.refusal,
         "faults": _by_field(shown.refusal),
         "hidden": _hidden(page),
+        "live": page.live,
+        "shown_for": page.shown_for if page.person else None,
+        "has_keys": page.given.has_keys,
     }
-    return _TEMPLATES.get_template(shown.template).render(context | dict(shown.facts)).encode()
+    template, facts = _TEMPLATES.get_template(shown.template), context | dict(shown.facts)
+    if page.blocks:
+        return _blocks(template, facts, page.blocks).encode()
+    return template.render(facts).encode()
+
+
+def blocks_of(template: str, names: Sequence[str]) -> list[str]:
+    """Those of the names that are blocks of a template."""
+    known = _TEMPLATES.get_template(template).blocks
+    return [name for name in names if name in known]
+
+
+def _blocks(template: Template, facts: dict[str, Any], names: Sequence[str]) -> str:
+    """These blocks, one after the other."""
+    context = template.new_context(facts)
+    # The imports of a template are there for its blocks once its first piece was rendered.
+    next(iter(template.root_render_func(context)))
+    return "".join(piece for name in names for piece in template.blocks[name](context))
 
 
 def bare_refusal(message: str, request_id: str) -> RawAnswer:

@@ -52,6 +52,11 @@ async def find_session_by_cookie(
     )
 
 
+async def list_standing(db: Db, session_ids: Sequence[UUID], now: datetime) -> Sequence[Record]:
+    """The same behind those of these sessions that stand."""
+    return await db.fetch(_PERSON + " AND s.id = ANY($2)", now, session_ids)
+
+
 class Cookie(msgspec.Struct, frozen=True):
     """The cookie that a session of a browser is known by from now on."""
 

@@ -84,6 +84,15 @@ async def choose_theme(page: PageRequest) -> Onward:
     return Onward(_ACCOUNT)
 
 
+async def choose_keys(page: PageRequest) -> Onward:
+    """Let single letters be keys in this browser, or not."""
+    chosen = page.form.get("keys", "")
+    if chosen not in ("off", ""):
+        raise Missing
+    page.cookies.append(cookies.choice("keys", chosen, is_secure=page.is_secure))
+    return Onward(_ACCOUNT)
+
+
 async def choose_store(page: PageRequest) -> Onward:
     """Show one store from now on, or all of them."""
     chosen = page.form.get("store_id", "")
@@ -107,6 +116,7 @@ ROUTES = (
     PageRoute("POST", "/desk/account/end-others", end_others, is_of_book=False),
     PageRoute("POST", "/desk/account/password", change_password, is_of_book=False),
     PageRoute("POST", "/desk/account/theme", choose_theme, is_of_book=False),
+    PageRoute("POST", "/desk/account/keys", choose_keys, is_of_book=False),
     PageRoute("POST", "/desk/mode", choose_mode, is_of_book=False),
     PageRoute("POST", "/desk/store", choose_store),
     PageRoute("POST", "/desk/business", choose_business, is_of_book=False),

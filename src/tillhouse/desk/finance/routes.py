@@ -1,14 +1,21 @@
 """The pages of finance, joined."""
 
 from tillhouse.desk.finance import expenses, owed, summary, transactions
-from tillhouse.desk.page import PageRoute
+from tillhouse.desk.finance.operations import LIST_DISPUTES, LIST_TRANSACTIONS
+from tillhouse.desk.page import Live, PageRoute
 
 _TRANSACTION = transactions.PATH + "/{transaction_id}"
 _EXPENSE = expenses.PATH + "/{expense_id}"
 
+_ROWS = ("list",)
+_LIVE_TRANSACTIONS = Live(
+    (LIST_TRANSACTIONS,), {"payment.": _ROWS, "order.": _ROWS, "wallet.": _ROWS}
+)
+# A dispute of an order's payment is told as a change of the order.
+_LIVE_DISPUTES = Live((LIST_DISPUTES,), {"order.updated": _ROWS, "payment.disputed": _ROWS})
 ROUTES = (
     PageRoute("GET", summary.PATH, summary.show_summary),
-    PageRoute("GET", transactions.PATH, transactions.show_list),
+    PageRoute("GET", transactions.PATH, transactions.show_list, live=_LIVE_TRANSACTIONS),
     PageRoute("GET", _TRANSACTION, transactions.show_one),
     PageRoute("POST", f"{_TRANSACTION}/receipt", transactions.receipt),
     PageRoute("POST", f"{_TRANSACTION}/requery", transactions.requery),
@@ -18,6 +25,6 @@ ROUTES = (
     PageRoute("POST", f"{_EXPENSE}/delete", expenses.delete),
     PageRoute("GET", owed.DEBTS, owed.show_debts),
     PageRoute("GET", owed.DEBTS + "/{debt_id}", owed.show_debt),
-    PageRoute("GET", owed.DISPUTES, owed.show_disputes),
+    PageRoute("GET", owed.DISPUTES, owed.show_disputes, live=_LIVE_DISPUTES),
     PageRoute("GET", owed.DISPUTES + "/{dispute_id}", owed.show_dispute),
 )

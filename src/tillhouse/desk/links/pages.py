@@ -14,7 +14,7 @@ from tillhouse.desk.links.links import VIEWS, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Live, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/links"
 _ONE = _LIST + "/{link_id}"
@@ -124,10 +124,12 @@ async def _target(page: PageRequest, query: Mapping[str, str]) -> dict[str, str]
     return None
 
 
+_LIVE_LIST = Live((LIST_LINKS,), {"payment.": ("list",), "order.": ("list",)})
+_LIVE_LINK = Live((LINK,), {"payment.": ("head", "told", "state")})
 ROUTES = (
-    PageRoute("GET", _LIST, show_list),
+    PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
     PageRoute("GET", f"{_LIST}/new", show_new),
     PageRoute("POST", f"{_LIST}/new", make),
-    PageRoute("GET", _ONE, show_link),
+    PageRoute("GET", _ONE, show_link, live=_LIVE_LINK),
     PageRoute("POST", f"{_ONE}/cancel", cancel),
 )

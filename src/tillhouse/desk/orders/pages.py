@@ -15,7 +15,15 @@ from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders import operations as ops
 from tillhouse.desk.orders.listing import VIEWS, filters, rows
 from tillhouse.desk.orders.order import shown
-from tillhouse.desk.page import FormRefused, Handler, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import (
+    FormRefused,
+    Handler,
+    Live,
+    Onward,
+    PageRequest,
+    PageRoute,
+    Shown,
+)
 from tillhouse.kit.errors import Invalid, Problem
 
 _LIST = "/desk/orders"
@@ -172,9 +180,16 @@ _POSTS: dict[str, Handler] = {
     "payments": pay, "refunds": refund, "cancel": cancel, "confirm": confirm,
     "kitchen": send_to_kitchen, "stage": set_stage, "receipt": receipt,
 }  # fmt: skip
+_ROWS, _PARTS = ("list", "figures"), ("head", "told", "pay", "state")
+_LIVE_LIST = Live(
+    (LIST_ORDERS,), {"order.": _ROWS, "payment.": _ROWS, "kitchen_ticket.": ("list",)}
+)
+_LIVE_ORDER = Live(
+    (ops.ORDER,), {"order.": _PARTS, "payment.": _PARTS, "kitchen_ticket.": ("state",)}
+)
 ROUTES = (
-    PageRoute("GET", _LIST, show_list),
-    PageRoute("GET", _ONE, show_order),
+    PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
+    PageRoute("GET", _ONE, show_order, live=_LIVE_ORDER),
     *(PageRoute("GET", f"{_ONE}/{end}", handler) for end, handler in _GETS.items()),
     *(PageRoute("POST", f"{_ONE}/{end}", handler) for end, handler in _POSTS.items()),
 )

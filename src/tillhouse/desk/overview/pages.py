@@ -5,7 +5,7 @@ from typing import Any
 
 from tillhouse.desk.frame.places import LIST_ORDERS, SUMMARY, frame_of
 from tillhouse.desk.overview import figures
-from tillhouse.desk.page import PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Live, PageRequest, PageRoute, Shown
 
 _LATEST = 8
 _WEEK = timedelta(days=7)
@@ -35,4 +35,9 @@ async def show(page: PageRequest) -> Shown:
     return Shown("overview/overview.html", facts)
 
 
-ROUTES = (PageRoute("GET", "/desk", show),)
+_PARTS = ("figures", "day", "latest")
+_LIVE = Live(
+    (SUMMARY, LIST_ORDERS),
+    {"order.": _PARTS, "payment.": _PARTS, "kitchen_ticket.": ("latest",), "wallet.": ("figures",)},
+)
+ROUTES = (PageRoute("GET", "/desk", show, live=_LIVE),)

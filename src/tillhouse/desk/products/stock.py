@@ -9,7 +9,7 @@ from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import LIST, MOVES, STOCK, stores_of, views
 from tillhouse.desk.products.pages import product_page
@@ -154,8 +154,13 @@ def _row(product: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, st
     }
 
 
+_ROWS = ("list",)
+_LIVE = Live(
+    (ops.LEVELS,),
+    {"order.": _ROWS, "inventory.": _ROWS, "product.": _ROWS},
+)
 ROUTES = (
-    PageRoute("GET", STOCK, show_levels),
+    PageRoute("GET", STOCK, show_levels, live=_LIVE),
     PageRoute("GET", MOVES, show_moves),
     PageRoute("POST", f"{LIST}/{{product_id}}/stock", adjust),
     *(

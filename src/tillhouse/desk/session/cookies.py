@@ -21,6 +21,8 @@ class Cookies(msgspec.Struct, frozen=True):
     mode: Environment | None
     theme: Theme | None
     store: str | None
+    # Whether single letters are keys (WCAG 2.1.4: they can be switched off).
+    has_keys: bool
 
 
 def read(request: RawRequest, *, is_secure: bool) -> Cookies:
@@ -39,6 +41,7 @@ def read(request: RawRequest, *, is_secure: bool) -> Cookies:
         mode if mode in ("test", "live") else None,
         theme if theme in ("light", "dark") else None,
         given.get(_name("store", is_secure=is_secure)) or None,
+        given.get(_name("keys", is_secure=is_secure)) != "off",
     )
 
 
@@ -47,7 +50,7 @@ def session_cookie(secret: str, *, is_secure: bool) -> str:
     return _cookie("", secret, None, is_secure=is_secure)
 
 
-def choice(name: Literal["mode", "theme", "store"], value: str, *, is_secure: bool) -> str:
+def choice(name: Literal["mode", "theme", "store", "keys"], value: str, *, is_secure: bool) -> str:
     """A choice of the person in this browser; an empty one is forgotten."""
     lasts = _CHOICES_LAST if value else timedelta()
     return _cookie(name, value, lasts, is_secure=is_secure)

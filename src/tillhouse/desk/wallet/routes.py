@@ -1,14 +1,17 @@
 """The pages of the wallet, joined."""
 
-from tillhouse.desk.page import PageRoute
+from tillhouse.desk.frame.places import WALLET
+from tillhouse.desk.page import Live, PageRoute
 from tillhouse.desk.wallet import accounts, overview, withdrawing
 from tillhouse.desk.wallet.words import ACCOUNTS, WITHDRAWALS
 
 _WITHDRAWAL = WITHDRAWALS + "/{withdrawal_id}"
 _ACCOUNT = ACCOUNTS + "/{payout_account_id}"
 
+_MONEY = ("figures", "moves")
+_LIVE = Live((WALLET,), {"wallet.": _MONEY, "payment.": _MONEY, "order.": _MONEY})
 ROUTES = (
-    PageRoute("GET", overview.PATH, overview.show),
+    PageRoute("GET", overview.PATH, overview.show, live=_LIVE),
     PageRoute("POST", f"{overview.PATH}/freeze", overview.freeze),
     PageRoute("POST", f"{overview.PATH}/resume", overview.resume),
     PageRoute("POST", f"{overview.PATH}/limit", overview.limit),

@@ -1,0 +1,330 @@
+"""Live pages: their blocks, their streams, and every way in which a stream ends."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from datetime import datetime
+from functools import partial
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+
+from tests.api import Api
+from tests.conftest import SETTINGS
+from tests.desk.browser import Browser
+from tests.desk.conftest import SignsIn
+from tests.desk.world import TEST, World, fill_all
+from tests.listening import Listening, listening
+from tests.make import PASSWORD, Business, Make
+from tillhouse.app import ROOMS, App
+from tillhouse.desk.live import PAGES_OF_BUSINESS_MAX
+from tillhouse.desk.pages import PAGES, pages
+from tillhouse.room import Room, join
+
+LIVE = {page.path: page.live for page in PAGES if page.live}
+BLOCKS = [
+    (path, block)
+    for path, live in LIVE.items()
+    for block in sorted({name for names in live.blocks.values() for name in names})
+]
+# Secrets and keys are others in each answer.
+_CHANGING = re.compile(r'value="[\w=-]{36,}"')
+
+
+def headers_of(browser: Browser, *blocks: str) -> dict[str, str]:
+    """The headers by which the scripts of the shown page ask for these blocks."""
+    [body] = [found for tag, found in browser.page.elements if tag == "body"]
+    return {"tillhouse-block": " ".join(blocks), "tillhouse-shown": body["data-shown"] or ""}
+
+
+def stream_of(browser: Browser) -> str:
+    """The address of the stream of the shown page."""
+    [line] = [found for _, found in browser.page.elements if "data-live" in found]
+    return line["data-live"] or ""
+
+
+def person_at(browser: Browser) -> Api:
+    """The requests of the scripts in a browser."""
+    cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    return Api(browser.api.app, {"cookie": cookies}, browser.api.peer)
+
+
+async def told(opened: Listening, count: int) -> list[tuple[str, str]]:
+    """The first events of a stream: their names, and the words that they say."""
+    events = await opened.events(count)
+    return [(one["event"], one["data"]) for one in events]
+
+
+def text_of(browser: Browser) -> str:
+    """The shown page or block, without that which is another in each answer."""
+    return _CHANGING.sub("", browser.response.body.decode())
+
+
+@pytest.fixture(scope="module")
+async def full(app: App) -> tuple[Business, World]:
+    """A business with one of everything, for those tests that only look."""
+    business = await Make(app, app.services).business()
+    return business, await fill_all(business)
+
+
+async def sell(business: Business, paid: int = 0) -> str:
+    """Record a sale in the test book; its id."""
+    items = [{"product_name": "Suya", "quantity": 1, "custom_price": 900}]
+    body = {"items": items, "amount_paid": paid, "payment_method": "cash"}
+    return (await business.made("/v1/orders", body))["id"]
+
+
+async def pay(business: Business, order_id: str) -> None:
+    """Let somebody else record a payment."""
+    key = {**TEST, "idempotency-key": str(uuid4())}
+    path = f"/v1/orders/{order_id}/payments"
+    await business.owner.post(path, {"amount": 100, "method": "cash"}, headers=key, status=201)
+
+
+@pytest.mark.parametrize(("path", "block"), BLOCKS)
+async def test_a_block_is_a_part_of_its_page(
+    path: str, block: str, full: tuple[Business, World], signed_in: SignsIn
+) -> None:
+    """It is asked for by itself, with the rights and the headers of the page."""
+    browser = await signed_in(full[0])
+    address = full[1].address(path)
+    await browser.open(address)
+    whole, headers = text_of(browser), dict(browser.response.headers)
+    assert f'data-block="{block}"' in whole
+    await browser.open(address, 200, **headers_of(browser, block))
+    assert browser.response.headers["tillhouse-block"] == block
+    assert text_of(browser).strip() in whole
+    for name in ("content-security-policy", "cache-control", "vary"):
+        assert browser.response.headers[name] == headers[name]
+
+
+async def test_blocks_are_asked_for_together(
+    full: tuple[Business, World], signed_in: SignsIn
+) -> None:
+    """One answer holds them, in the order of the question; unknown names are passed over."""
+    browser = await signed_in(full[0])
+    await browser.open("/desk")
+    await browser.open("/desk", 200, **headers_of(browser, "latest", "figures", "nothing"))
+    assert browser.response.headers["tillhouse-block"] == "latest figures"
+    assert re.findall(r'data-block="(\w+)"', text_of(browser)) == ["latest", "figures"]
+    assert "<!doctype" not in text_of(browser)
+
+
+async def test_no_block_comes_into_a_page_of_something_else(
+    business: Business, signed_in: SignsIn
+) -> None:
+    """Of another book, or of nobody: the page says so, and nothing is mixed."""
+    browser = await signed_in(business)
+    await browser.open("/desk/orders")
+    asked = headers_of(browser, "list")
+    await browser.submit("/desk/mode", mode="live")
+    await browser.open("/desk/orders", 409, **asked)
+    browser.cookies.clear()
+    await browser.open("/desk/orders", 401, **asked)
+
+
+async def test_a_block_is_no_use_of_the_session(
+    business: Business, owner: Browser, sql: asyncpg.Connection
+) -> None:
+    """A page that is left open doesn't keep somebody signed in."""
+    await owner.open("/desk/orders")
+    asked, stream = headers_of(owner, "list"), stream_of(owner)
+    await sql.execute(
+        "UPDATE sessions SET expires_at = now() + interval '1 hour' WHERE user_id = $1",
+        UUID(business.user_id),
+    )
+
+    async def end() -> datetime:
+        found = await sql.fetchval(
+            "SELECT max(expires_at) FROM sessions WHERE user_id = $1", UUID(business.user_id)
+        )
+        assert found
+        return found
+
+    ends = await end()
+    await owner.open("/desk/orders", 200, **asked)
+    async with listening(person_at(owner), stream) as opened:
+        await opened.heartbeats(1)
+    assert await end() == ends
+    await owner.open("/desk/orders")
+    assert await end() > ends
+
+
+async def test_a_stream_names_blocks_after_an_event(business: Business, owner: Browser) -> None:
+    """Of the page's own book, and nothing of the event itself."""
+    await owner.open("/desk/orders")
+    async with listening(person_at(owner), stream_of(owner)) as opened:
+        assert opened.headers["content-type"] == "text/event-stream"
+        assert opened.headers["cache-control"] == "no-store"
+        await opened.heartbeats(1)
+        await business.made("/v1/orders", {"items": [{"product_name": "Suya", "quantity": 1,
+                            "custom_price": 900}]}, "live")  # fmt: skip
+        order_id = await sell(business)
+        assert await told(opened, 1) == [("block", "figures list")]
+        assert order_id not in opened.text
+
+
+async def test_a_stream_tells_of_its_own_thing_alone(business: Business, owner: Browser) -> None:
+    """Of the order that the page shows, whatever happens to others."""
+    order_id = await sell(business)
+    await owner.open(f"/desk/orders/{order_id}")
+    async with listening(person_at(owner), stream_of(owner).partition("&at=")[0]) as opened:
+        await opened.heartbeats(1)
+        await pay(business, await sell(business))
+        await owner.open("/desk/orders")
+        async with listening(person_at(owner), stream_of(owner)) as of_list:
+            # The list hears of the other one; by then the order's page would have.
+            await told(of_list, 1)
+            assert "data:" not in opened.text
+        await pay(business, order_id)
+        assert await told(opened, 1) == [("block", "head pay state told")]
+
+
+async def test_a_stream_tells_what_happened_while_the_page_was_under_way(
+    business: Business, owner: Browser
+) -> None:
+    """Between the making of the page and the opening of its stream."""
+    order_id = await sell(business)
+    await owner.open(f"/desk/orders/{order_id}")
+    stream = stream_of(owner)
+    await pay(business, order_id)
+    async with listening(person_at(owner), stream) as opened:
+        assert await told(opened, 1) == [("block", "head pay state told")]
+    old = re.sub(r"at=\d+", "at=1", stream)
+    async with listening(person_at(owner), old) as opened:
+        assert await told(opened, 1) == [("block", "head pay state told")]
+
+
+async def test_a_reader_who_takes_nothing_costs_nothing(business: Business, owner: Browser) -> None:
+    """However much happens meanwhile, it is told once, in one line."""
+    await owner.open("/desk/orders")
+    person, stream = person_at(owner), stream_of(owner)
+    async with listening(person, stream) as swift, listening(person, stream) as slow:
+        await sell(business)
+        await told(slow, 1)
+        slow.pause()
+        for number in range(2, 5):
+            await sell(business)
+            await told(swift, number)
+        slow.go_on()
+        await told(slow, 2)
+        assert len(slow.text) < 200
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "status"),
+    [("kitchen", "/desk/live/orders", 200), ("kitchen", "/desk/live/links", 403),
+     ("cashier", "/desk/live/wallet", 403), ("cashier", "/desk/live", 200),
+     ("housekeeping", "/desk/live", 403), ("manager", "/desk/live/wallet", 200)],
+)  # fmt: skip
+async def test_a_stream_needs_the_right_to_see_its_page(
+    role: str, path: str, status: int, make: Make, business: Business, signed_in: SignsIn
+) -> None:
+    """And no other: `events:read` isn't asked for."""
+    browser = await signed_in(await make.member(business, role))
+    shown = headers_of(browser)["tillhouse-shown"]
+    opened = Listening(person_at(browser), f"{path}?shown={shown}")
+    assert await opened.status() == status
+    await opened.leave()
+
+
+async def test_a_stream_of_a_thing_of_another_business_is_not_found(
+    make: Make, owner: Browser
+) -> None:
+    """Nor is one in the other book, nor one that isn't there."""
+    stranger = await make.business()
+    shown = headers_of(owner)["tillhouse-shown"]
+    for order_id in (await sell(stranger), str(uuid4())):
+        opened = Listening(person_at(owner), f"/desk/live/orders/{order_id}?shown={shown}")
+        assert await opened.status() == 404
+        await opened.leave()
+
+
+async def test_a_stream_says_who_may_not_follow(make: Make, owner: Browser) -> None:
+    """Nobody signed in; a page of something else than the browser shows by now."""
+    await owner.open("/desk/orders")
+    stream = stream_of(owner)
+    async with listening(make.elsewhere(), stream) as opened:
+        assert await told(opened, 1) == [("over", "signed_out")]
+    await owner.submit("/desk/mode", mode="live")
+    async with listening(person_at(owner), stream) as opened:
+        assert await told(opened, 1) == [("over", "changed")]
+
+
+async def test_of_many_pages_the_last_are_told_that_they_are_not_live(
+    business: Business, owner: Browser
+) -> None:
+    """One that is closed makes room for another."""
+    await owner.open("/desk/orders")
+    person, stream = person_at(owner), stream_of(owner)
+    async with AsyncExitStack() as stack:
+        for _ in range(PAGES_OF_BUSINESS_MAX - 1):
+            opened = await stack.enter_async_context(listening(person, stream))
+            await opened.heartbeats(1)
+        async with listening(person, stream) as last:
+            await last.heartbeats(1)
+            async with listening(person, stream) as more:
+                assert await told(more, 1) == [("over", "full")]
+        async with listening(person, stream) as again:
+            await again.heartbeats(1)
+            await sell(business)
+            assert await told(again, 1) == [("block", "figures list")]
+
+
+@pytest.fixture
+async def quick(database_url: str, master_key: str) -> AsyncIterator[Make]:
+    """An application that asks for sessions again at once."""
+    rooms = [room for room in ROOMS if room.name != "desk"]
+    desk = Room(name="desk", pages=partial(pages, 0.05))
+    app = App(SETTINGS, database_url, master_key, join((*rooms, desk)))
+    await app.start()
+    yield Make(app, app.services)
+    await app.stop()
+
+
+async def at_orders(make: Make, person: Business) -> Browser:
+    """A browser on the orders of a person's business."""
+    browser = Browser(make.elsewhere())
+    await browser.sign_in(person.email, PASSWORD)
+    await browser.open("/desk/account")
+    for form in browser.page.forms:
+        if form.action == "/desk/business":
+            await browser.send("/desk/business", {**form.fields, "business_id": person.id})
+    await browser.open("/desk/orders")
+    return browser
+
+
+async def test_a_stream_ends_with_its_session(quick: Make) -> None:
+    """Signed out in another place, it says so and is over; until then it gives signs of life."""
+    business = await quick.business()
+    browser = await at_orders(quick, business)
+    async with listening(person_at(browser), stream_of(browser)) as opened:
+        await opened.heartbeats(3)
+        await business.owner.post("/api/auth/sessions/end-others", status=200)
+        assert await told(opened, 1) == [("over", "signed_out")]
+        await asyncio.wait({opened.task})
+
+
+@pytest.mark.parametrize("role", ["developer", "admin"])
+async def test_a_stream_ends_when_the_role_changes(role: str, quick: Make) -> None:
+    """Raised or lowered: the page may show less, or more, than the role does by now."""
+    owner = await quick.business()
+    person = await quick.member(owner, "manager")
+    browser = await at_orders(quick, person)
+    async with listening(person_at(browser), stream_of(browser)) as opened:
+        await opened.heartbeats(2)
+        path = f"/v1/members/{person.user_id}"
+        await owner.step_up()
+        await owner.owner.patch(path, {"role": role}, status=200)
+        [(event, reason)] = await told(opened, 1)
+        assert event == "over"
+        assert reason in ("changed", "signed_out")
+        await asyncio.wait({opened.task})
+
+
+def test_every_live_block_is_in_its_page() -> None:
+    """A table that names a block which no page has would be passed over in silence."""
+    assert len(BLOCKS) > 15
+    assert all(live.operations for live in LIVE.values())

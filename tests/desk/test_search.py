@@ -1,0 +1,121 @@
+"""The palette as a page, the table of keys, and single letters that can be switched off."""
+
+import pytest
+
+from tests.desk.browser import Browser
+from tests.desk.conftest import SignsIn
+from tests.desk.test_live import headers_of
+from tests.desk.world import TEST, World, fill_all
+from tests.make import Business, Make
+from tillhouse.app import App
+
+
+@pytest.fixture(scope="module")
+async def full(app: App) -> tuple[Business, World]:
+    """A business with one of everything, for those tests that only look."""
+    business = await Make(app, app.services).business()
+    return business, await fill_all(business)
+
+
+@pytest.fixture
+async def browsing(full: tuple[Business, World], signed_in: SignsIn) -> Browser:
+    """Its owner, in the test book."""
+    return await signed_in(full[0])
+
+
+async def test_without_words_it_leads_to_every_page(browsing: Browser) -> None:
+    """And to what can be done."""
+    page = await browsing.open("/desk/search")
+    for address in ("/desk/orders", "/desk/wallet", "/desk/account", "/desk/keys", "/desk/sell",
+                    "/desk/links/new"):  # fmt: skip
+        assert address in page.links
+
+
+async def test_words_find_pages_and_things(browsing: Browser, full: tuple[Business, World]) -> None:
+    """Each list by its own search, some of each."""
+    page = await browsing.open("/desk/search?q=jollof")
+    for path in ("/desk/orders/{order_id}", "/desk/customers/{customer_id}",
+                 "/desk/products/{product_id}", "/desk/links/{link_id}"):  # fmt: skip
+        assert full[1].address(path) in page.links
+    page = await browsing.open("/desk/search?q=wall")
+    assert "/desk/wallet" in page.links
+    assert "Nothing is called" in (await browsing.open("/desk/search?q=zzzzzz")).words
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/desk/orders/{order_id}", "/desk/customers/{customer_id}", "/desk/products/{product_id}",
+     "/desk/links/{link_id}", "/desk/finance/transactions/{transaction_id}"],
+)  # fmt: skip
+async def test_an_id_leads_straight_to_its_thing(
+    path: str, browsing: Browser, full: tuple[Business, World]
+) -> None:
+    """But not from the palette, which asks while somebody types."""
+    address = full[1].address(path)
+    query = f"/desk/search?q={address.rpartition('/')[2]}"
+    await browsing.open(query, status=303)
+    assert browsing.onward == address
+    await browsing.open("/desk/search")
+    page = await browsing.open(query, 200, **headers_of(browsing, "found"))
+    assert page.links == [address]
+
+
+async def test_a_code_leads_straight_to_its_thing(
+    browsing: Browser, full: tuple[Business, World]
+) -> None:
+    """That of an order, of a payment link and of a transaction, whichever case it is typed in."""
+    business, world = full
+    for path, field, address in (
+        ("/v1/orders/{order_id}", "shortCode", "/desk/orders/{order_id}"),
+        ("/v1/payment-links/{link_id}", "reference", "/desk/links/{link_id}"),
+    ):
+        thing = (await business.owner.get(world.address(path), headers=TEST, status=200)).data
+        await browsing.open(f"/desk/search?q={thing[field]}", status=303)
+        assert browsing.onward == world.address(address)
+    code = (await business.owner.get(world.address("/v1/orders/{order_id}"), headers=TEST)).data
+    await browsing.open(f"/desk/search?q={code['shortCode'].lower()}", status=303)
+
+
+async def test_a_search_finds_only_the_roles_own_lists(
+    make: Make, full: tuple[Business, World], signed_in: SignsIn
+) -> None:
+    """A cashier sees no transactions, and nobody what is another business's."""
+    business, world = full
+    cashier = await signed_in(await make.member(business, "cashier"))
+    page = await cashier.open("/desk/search?q=jollof")
+    assert world.address("/desk/orders/{order_id}") in page.links
+    assert not [link for link in page.links if "/finance/" in link]
+    page = await cashier.open(f"/desk/search?q={world.ids['transaction_id']}")
+    assert "Nothing is called" in page.words
+    stranger = await signed_in(await make.business())
+    assert "Nothing is called" in (await stranger.open("/desk/search?q=jollof")).words
+    page = await stranger.open(f"/desk/search?q={world.ids['order_id']}")
+    assert "Nothing is called" in page.words
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["j", "%25", "x" * 61, "x" * 2000, "a" * 60, "+", "0803", "%F0%9F%98%80"],
+)
+async def test_any_words_are_answered(words: str, browsing: Browser) -> None:
+    """None is an error: too short, too long, or of no list's kind."""
+    await browsing.open(f"/desk/search?q={words}")
+
+
+async def test_the_table_of_keys_is_a_page_and_a_block(browsing: Browser) -> None:
+    """With the letters of the pages that the role opens."""
+    page = await browsing.open("/desk/keys")
+    assert "Payment links" in page.words
+    await browsing.open("/desk/keys", 200, **headers_of(browsing, "keys"))
+    assert browsing.response.headers["tillhouse-block"] == "keys"
+
+
+async def test_single_letters_can_be_switched_off(owner: Browser) -> None:
+    """In this browser, and on again."""
+    for keys, is_off in (("off", True), ("", False)):
+        await owner.open("/desk/account")
+        await owner.submit("/desk/account/keys", keys=keys)
+        await owner.open("/desk/orders")
+        assert (b'data-keys="off"' in owner.response.body) == is_off
+    await owner.open("/desk/account")
+    await owner.submit("/desk/account/keys", 404, keys="perhaps")
