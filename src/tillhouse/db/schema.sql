@@ -3115,6 +3115,7 @@ CREATE TABLE wallet_days (
     book_id uuid NOT NULL,
     day date NOT NULL,
     change numeric NOT NULL,
+    credits numeric NOT NULL,
     CONSTRAINT wallet_days_pkey PRIMARY KEY (book_id, day)
 );
 
