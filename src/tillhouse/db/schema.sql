@@ -150,6 +150,16 @@ AS $function$
     WHERE r.book_id = book AND r.id = stay
 $function$;
 
+CREATE OR REPLACE FUNCTION public.audit_entities(metadata jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT coalesce(array_agg(DISTINCT lower(v.value #>> '{}')), '{}')
+    FROM jsonb_path_query(metadata, '$.** ? (@.type() == "string")') AS v (value)
+    WHERE v.value #>> '{}' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  RETURNS bytea
  LANGUAGE sql
@@ -802,6 +812,7 @@ CREATE TABLE audit_events (
     CONSTRAINT audit_events_pkey PRIMARY KEY (business_id, sequence),
     CONSTRAINT audit_events_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id)
 );
+CREATE INDEX audit_events_by_entity ON audit_events USING gin (audit_entities(metadata));
 CREATE INDEX audit_events_by_key ON audit_events USING btree (business_id, developer_api_key_id, created_at, id);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (business_id, created_at, id);
 CREATE INDEX audit_events_by_type ON audit_events USING btree (business_id, event_type, created_at, id);
@@ -3174,8 +3185,10 @@ CREATE TABLE webhook_events (
     type text NOT NULL,
     developer_app_id uuid,
     payload text NOT NULL,
+    entity_id uuid,
     CONSTRAINT webhook_events_pkey PRIMARY KEY (book_id, id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX webhook_events_by_entity ON webhook_events USING btree (entity_id);
 
 CREATE TABLE webhook_queue (
     book_id uuid NOT NULL,
