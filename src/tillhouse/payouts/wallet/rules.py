@@ -45,9 +45,9 @@ def period_of(wanted: StatementFilter, zone: str) -> Period:
         first = max(first, start_of_day(wanted.since.day, zone))
     if wanted.until:
         beyond = min(beyond, end_of_day(wanted.until.day, zone) + timedelta(milliseconds=1))
-    if beyond <= first:
+    if wanted.since and beyond <= first:
         raise Invalid.field("to", "must not be before from")
-    return Period(first, beyond)
+    return Period(first, max(first, beyond))
 
 
 def begin_within(cursor: Position | None, end: Position, *, is_over: bool) -> Position | None:
