@@ -47,7 +47,7 @@ def _of_a_product(name: str, value: Any) -> Any:
 _RECORDING = (
     "book_id now currency posting movement owing orders items moves event_ids event_types "
     "event_payloads event_moments event_apps surfaces keys fingerprints answers newcomer_ids "
-    "newcomer_names payments"
+    "newcomer_names payments event_entities"
 )
 _FACTS = (
     "book_id store_id store_name customers sessions servers terms products variants "
@@ -94,7 +94,8 @@ HOT = (
     Hot("order_figures_searched", "orders.listing.store.figures.find_figures_of_found",
         "Figures of what a search finds.", "book_id store_id now words code", is_full=False),
     Hot("webhook_emit", "webhooks.store.events.insert_events",
-        "Events, with their deliveries.", "book_id now ids types payloads moments app_id"),
+        "Events, with their deliveries.",
+        "book_id now ids types payloads moments app_id entity_ids"),
     Hot("webhook_claim", "webhooks.store.queue.claim_batch",
         "A sender's next batch.",
         "after endpoints now lease_ends_at busy window failures_to_probe free deep unproven "

@@ -50,6 +50,7 @@ def looks_back(s: Story) -> None:
     s.sends("GET /api/developer/usage", query={"days": 7, "developer_app_id": s.known["app_id"]})
     s.sends("GET /api/developer/api-keys/{key_id}")
     s.sends("GET /api/developer/events", query={"per_page": 5})
+    s.sends("GET /api/developer/events", query={"entity_id": s.known["key_id"], "per_page": 2})
     s.sends(
         "GET /api/developer/events",
         query={

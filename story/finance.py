@@ -23,6 +23,7 @@ def counted(s: Story) -> None:
     }
     s.sends("GET /v1/finance/transactions", query=sales)
     s.sends("GET /v1/finance/transactions", query={"search": "chi"})
+    s.sends("GET /v1/finance/transactions", query={"order_id": s.known["order_id"]})
     s.sends("GET /v1/finance/transactions", query={"customer_id": s.known["customer_id"]})
     unknown = {"customer_email": "nobody@example.com", "customer_phone": "+2348000000000"}
     s.sends("GET /v1/finance/transactions", query=unknown)

@@ -164,6 +164,7 @@ def premises(s: Story) -> None:
     }
     s.known["store_id"] = s.sends("POST /v1/stores", store)["id"]
     s.sends("POST /v1/stores", store, status=409)
+    _particulars(s)
     s.sends("POST /v1/stores", {"name": "", "day_cutoff": "25:00"}, status=422)
     s.sends("GET /v1/stores", query={"page": 1, "limit": 20})
     s.sends("GET /v1/stores/{store_id}")
@@ -186,6 +187,19 @@ def premises(s: Story) -> None:
     s.sends("PATCH /v1/academic-terms/{term_id}", {"ends_on": "2024-12-06"})
 
 
+def _particulars(s: Story) -> None:
+    """The names of the business in its papers, its place, and the end of receipts."""
+    patch = {
+        "legal_name": "Ada's Kitchen Limited",
+        "address": {"lines": ["12 Marina Road"], "city": "Lagos", "postal_code": "101241"},
+        "tax_numbers": [{"label": "TIN", "number": "12345678-0001"}],
+        "receipt_footer": "Thank you.",
+    }
+    s.sends("PATCH /v1/business", patch, by="owner")
+    s.sends("PATCH /v1/business", {"currency": "USD", "time_zone": "Lagos"}, by="owner", status=422)
+    s.sends("GET /v1/business")
+
+
 def customers(s: Story) -> None:
     """Chinedu, who likes it hot, and a friend who has no number."""
     body = {
@@ -200,6 +214,7 @@ def customers(s: Story) -> None:
     s.known["friend_id"] = s.sends("POST /v1/customers", {"name": "Bola Ahmed"})["id"]
     s.sends("GET /v1/customers", query={"page": 2, "limit": 1})
     s.sends("GET /v1/customers", query={"search": "chi"})
+    s.sends("GET /v1/customers", query={"updated_since": "2026-01-01T00:00:00Z", "limit": 1})
     s.sends("GET /v1/customers", query={"phone": "0803 000 0000", "email": "chinedu@example.com"})
     s.sends("GET /v1/customers", query={"limit": 1000, "sort": "name"}, status=422)
     s.sends("GET /v1/customers/{customer_id}")

@@ -82,6 +82,8 @@ async def filled(s: Story) -> None:
     before = int(found[0]["balanceAfter"] - found[0]["amount"])
     more = {"limit": 20, "cursor": f"{found[0]['id']}_{before}_{before}"}
     s.sends("GET /v1/wallet/statement", query=more, by="treasury")
+    january = {"from": "2026-01-01", "to": "2026-01-31"}
+    s.sends("GET /v1/wallet/statement", query=january, by="treasury")
     await s.happens(_DISPUTE)
     open_ones = {"status": "opened,evidence_due", "page": 1, "limit": 10}
     found = s.sends("GET /v1/disputes", query=open_ones)

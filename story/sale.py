@@ -229,8 +229,10 @@ def looked_up(s: Story) -> None:
         {"academic_term_id": s.known["term_id"]},
         {"tag_ids": s.known["tag_id"], "channel_fulfilled": "false"},
         {"search": "ngozi"},
+        {"updated_since": "2026-01-31T12:00:00Z", "limit": 2},
         {"start_date": "2024-05-03", "end_date": "2024-05-03"},
     )
     for query in queries:
         s.sends("GET /v1/orders", query=query)
+    s.sends("GET /v1/counts")
     s.sends("GET /v1/orders", query={"status": "eaten", "limit": 0, "serach": "x"}, status=422)

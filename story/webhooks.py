@@ -51,6 +51,7 @@ def deliveries(s: Story) -> None:
     s.sends("GET /api/developer/webhook-deliveries/{delivery_id}")
     s.sends("GET /api/developer/webhook-endpoints/{endpoint_id}")
     s.sends(listed, query={"event_id": queued["eventId"], "developer_app_id": s.known["app_id"]})
+    s.sends(listed, query={"entity_id": s.known["order_id"], "limit": 2})
     recent = {"since": "2024-01-01", "until": "2124-01-01", "limit": 1}
     recent["event_id"] = queued["eventId"]
     page = s.sends(listed, query=recent)

@@ -21,8 +21,10 @@
 --   $19 newcomer_ids uuid[]
 --   $20 newcomer_names text[]
 --   $21 payments json
+--   $22 event_entities uuid[]
 PREPARE order_record (uuid, timestamptz, text, json, json, json, json, json, json, uuid[], text[],
-    text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[], json) AS
+    text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[], json, uuid[])
+    AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -61,8 +63,8 @@ WITH
             actor jsonb, allows boolean)
     ), told AS MATERIALIZED (
         SELECT *
-        FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[], $14::uuid[])
-            AS t (id, type, payload, at, app_id)
+        FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[], $14::uuid[],
+            $22::uuid[]) AS t (id, type, payload, at, app_id, entity_id)
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
@@ -272,8 +274,8 @@ WITH
     )
 ,
     event AS (
-        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload)
-        SELECT $1, id, type, app_id, payload FROM told
+        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload, entity_id)
+        SELECT $1, id, type, app_id, payload, entity_id FROM told
     ), delivery AS (
         INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
             event_id, event_type, status, url, next_attempt_at, updated_at)

@@ -7,15 +7,16 @@
 --   $5 payloads text[]
 --   $6 moments timestamptz[]
 --   $7 app_id uuid
-PREPARE webhook_emit (uuid, timestamptz, uuid[], text[], text[], timestamptz[], uuid) AS
+--   $8 entity_ids uuid[]
+PREPARE webhook_emit (uuid, timestamptz, uuid[], text[], text[], timestamptz[], uuid, uuid[]) AS
 WITH told AS MATERIALIZED (
             SELECT t.*, $7::uuid AS app_id
-            FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
-                AS t (id, type, payload, at)
+            FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $8::uuid[])
+                AS t (id, type, payload, at, entity_id)
         ),
     event AS (
-        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload)
-        SELECT $1, id, type, app_id, payload FROM told
+        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload, entity_id)
+        SELECT $1, id, type, app_id, payload, entity_id FROM told
     ), delivery AS (
         INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
             event_id, event_type, status, url, next_attempt_at, updated_at)

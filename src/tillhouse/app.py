@@ -12,6 +12,7 @@ from tillhouse.access.storage import MEASURED_EVERY_S, StoredKind
 from tillhouse.access.usage import FLUSH_EVERY_S
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
+from tillhouse.counts.room import ROOM as COUNTS
 from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
 from tillhouse.desk.room import ROOM as DESK
@@ -75,6 +76,7 @@ ROOMS: tuple[Room, ...] = (
     PAYINS,
     HOTEL,
     FOLIOS,
+    COUNTS,
     DESK,
 )
 

@@ -103,8 +103,12 @@ async def test_trade(command: Command, business: str, embedded: Embedded) -> Non
     second = command.json("business", "trade", business, "--stock-policy", "allow")
     assert second == {**first, "stockPolicy": "allow"}
     query = "SELECT metadata FROM audit_events WHERE event_type = $1 AND business_id = $2"
-    events = await fetch(embedded, query, "business.trade_changed", business)
-    assert len(events) == 2
+    events = await fetch(embedded, query, "business.changed", business)
+    told = [json.loads(event["metadata"])["fields"] for event in events]
+    assert told == [["tax_inclusive", "restocks_cancelled"], ["stock_policy"]]
+    again = command.json("business", "trade", business, "--stock-policy", "allow")
+    assert again == second, "which changes nothing, and is no event"
+    assert len(await fetch(embedded, query, "business.changed", business)) == 2
     nobody = command.refusal("business", "trade", str(uuid4()), "--tax-exclusive")
     assert "There is no business" in nobody
 

@@ -1,9 +1,11 @@
 """The audit log as the portal shows it: every action, filters, pages."""
 
+import json
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import pytest
 
 from tests.make import Business, Make
@@ -151,3 +153,41 @@ async def test_other_businesses_have_their_own_log(business: Business, make: Mak
     key = await other.key()
     assert await types_of(business) == ["business.registered"]
     assert await listed(business, f"api_key_id={key['id']}") == []
+
+
+async def test_everything_about_one_thing(business: Business, make: Make) -> None:
+    """Entries that name it, wherever it stands in their facts, or that are about a key."""
+    member = await make.member(business, "cashier")
+    change = {"role": "manager"}
+    await business.step_up()
+    await business.owner.patch(f"/v1/members/{member.user_id}", change, status=200)
+    await business.owner.patch(f"/v1/members/{business.user_id}", {"role": "owner"}, status=200)
+    key = await business.key("voice:read")
+    await business.owner.post(f"{KEYS}/{key['id']}/revoke", status=200)
+    assert await types_of(business, f"entity_id={member.user_id}") == ["member.role_changed"]
+    assert await types_of(business, f"entity_id={member.user_id.upper()}&event_type=x") == []
+    of_key = f"entity_id={key['id']}"
+    assert await types_of(business, of_key) == ["api_key.revoked", "api_key.created"]
+    second = await business.owner.get(f"{EVENTS}?{of_key}&per_page=1&page=2", status=200)
+    assert [event["eventType"] for event in second.data] == ["api_key.created"]
+    assert second.json["meta"]["total"] == 2
+    assert await types_of(business, f"entity_id={uuid4()}") == []
+    wrong = await business.owner.get(f"{EVENTS}?entity_id=order", status=422)
+    assert wrong.wrong_fields == {"entity_id"}
+    other = await make.business()
+    assert await types_of(other, f"entity_id={member.user_id}") == []
+
+
+async def test_one_thing_is_found_by_an_index(business: Business, sql: asyncpg.Connection) -> None:
+    """Also the id of a thing in facts within facts; whatever else is no id."""
+    query = "SELECT audit_entities($1::text::jsonb)"
+    ids = sorted(str(uuid4()) for _ in range(2))
+    facts = {"orderId": ids[0], "more": [{"key": ids[1].upper()}, 7, None, "no id", ids[0]]}
+    assert await sql.fetchval(query, json.dumps(facts)) == ids
+    assert await sql.fetchval(query, "{}") == []
+    plan = "EXPLAIN SELECT FROM audit_events WHERE audit_entities(metadata) @> ARRAY[$1::text]"
+    async with sql.transaction():
+        await sql.execute("SET LOCAL enable_seqscan = off")
+        lines = [row[0] for row in await sql.fetch(plan.replace("$1", f"'{ids[0]}'"))]
+    assert "audit_events_by_entity" in "\n".join(lines)
+    assert await types_of(business, f"entity_id={ids[0]}") == []

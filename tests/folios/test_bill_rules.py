@@ -9,7 +9,8 @@ import pytest
 from pypdf import PdfReader
 
 from tillhouse.folios.bills import letter_rules, rules, sheet_rules
-from tillhouse.folios.bills.rules import Content, Head, Item, OrderParts, Particulars
+from tillhouse.folios.bills.rules import Content
+from tillhouse.folios.bills.types import Head, Item, OrderParts, Particulars
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
 from tillhouse.folios.reading import folio_of
 from tillhouse.folios.rules import Moved, funds

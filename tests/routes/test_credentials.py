@@ -96,6 +96,8 @@ async def test_the_portal_is_for_roles_that_manage_keys(
 
 # The work of cooks; nothing of it concerns money.
 OF_THE_KITCHEN = {
+    "GET /v1/business",
+    "GET /v1/counts",
     "GET /v1/kitchen/tickets",
     "GET /v1/kitchen/tickets/{ticket_id}",
     "GET /v1/kitchen/stage-messages",
@@ -106,6 +108,8 @@ OF_THE_KITCHEN = {
 }
 # Rooms and what guests ask for; no guest's documents, no money.
 OF_HOUSEKEEPING = {
+    "GET /v1/business",
+    "GET /v1/counts",
     "GET /v1/hotel/rooms",
     "GET /v1/hotel/rooms/{room_id}",
     "POST /v1/hotel/rooms/{room_id}/status",

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
+from tests.make import Make
 from tests.webhooks.shop import DELIVERIES, URL, Shop
 from tillhouse.webhooks.types import Delivery
 
@@ -196,3 +197,33 @@ def test_the_record_is_that_of_the_contract() -> None:
         "eventType", "status", "url", "attempts", "responseStatus", "latencyMs", "errorMessage",
         "payloadPreview", "nextAttemptAt", "deliveredAt", "createdAt", "updatedAt",
     ]  # fmt: skip
+
+
+async def test_everything_that_was_told_about_one_thing(quiet: Shop, make: Make) -> None:
+    """Of an order that was recorded and changed, to each endpoint; with the other filters."""
+    first = await quiet.endpoint(events=["order.created", "order.updated"])
+    second = await quiet.endpoint()
+    line = {"product_name": "Delivery", "line_type": "fee", "quantity": 1, "custom_price": 5}
+    orders = [await quiet.business.made("/v1/orders", {"items": [line]}) for _ in range(2)]
+    order_id = orders[0]["id"]
+    header, paid = {"service-environment": "test"}, {"amount_paid": 2}
+    await quiet.owner.patch(f"/v1/orders/{order_id}", paid, headers=header, status=200)
+
+    async def told(query: str = "", by: Any = quiet.owner) -> list[tuple[str, str]]:
+        found = (await by.get(f"{DELIVERIES}?entity_id={order_id}{query}", status=200)).data
+        return [(one["eventType"], one["webhookEndpointId"]) for one in found]
+
+    recorded = [("order.created", second["id"]), ("order.created", first["id"])]
+    everything = await told()
+    assert everything[0] == ("order.updated", first["id"])
+    assert sorted(everything[1:]) == sorted(recorded)
+    assert await told("&event_type=order.updated") == everything[:1]
+    assert await told(f"&endpoint_id={second['id']}") == [recorded[0]]
+    assert await told("&status=delivered") == []
+    page = (await quiet.owner.get(f"{DELIVERIES}?entity_id={order_id}&limit=1", status=200)).data
+    assert await told(f"&cursor={page[0]['id']}") == everything[1:]
+    one_event = page[0]["eventId"]
+    assert await told(f"&event_id={one_event}") == everything[:1]
+    assert await told(by=(await make.business()).owner) == []
+    wrong = await quiet.owner.get(f"{DELIVERIES}?entity_id=order", status=422)
+    assert wrong.wrong_fields == {"entity_id"}

@@ -25,6 +25,12 @@ ROOM = Room(
             "authentication",
         ),
         Group(
+            "/v1/business",
+            "Business",
+            "The business itself: its name, how it trades, its particulars on receipts.",
+            "places",
+        ),
+        Group(
             "/v1/members",
             "People",
             "The people of the business: invited, given a role, removed.",

@@ -1,12 +1,13 @@
 """The routes of people: /api/auth."""
 
 from tillhouse.access.call import AnonymousCall
-from tillhouse.access.roles import MANAGE_MEMBERS
+from tillhouse.access.roles import MANAGE_BUSINESS, MANAGE_MEMBERS
 from tillhouse.accounts import actions
+from tillhouse.accounts.business import actions as business
 from tillhouse.accounts.members import actions as members
 from tillhouse.accounts.members.types import AcceptedInvitation
 from tillhouse.accounts.types import Tokens
-from tillhouse.http.route import Open, Route, Session
+from tillhouse.http.route import Open, Route, Scope, Session
 
 
 async def accept_invitation(call: AnonymousCall, body: AcceptedInvitation) -> Tokens:
@@ -17,6 +18,8 @@ async def accept_invitation(call: AnonymousCall, body: AcceptedInvitation) -> To
 
 
 _MANAGES = Session(permission=MANAGE_MEMBERS)
+# Every member needs its zone and its type.
+_READS_BUSINESS = Scope("stores:read", roles=("kitchen", "housekeeping"))
 _STEPPED_UP = Session(permission=MANAGE_MEMBERS, step_up=True)
 
 ROUTES: tuple[Route, ...] = (
@@ -44,6 +47,10 @@ ROUTES: tuple[Route, ...] = (
           "Read who is logged in", "You are logged in"),
     Route("POST", "/api/auth/accept-invitation", accept_invitation, Open(),
           "Join a business that invited you", "Business joined", status=201),
+    Route("GET", "/v1/business", business.show, _READS_BUSINESS,
+          "Read the business: how it trades, and its particulars on receipts", "Business"),
+    Route("PATCH", "/v1/business", business.change, Session(permission=MANAGE_BUSINESS),
+          "Change how the business trades, and its particulars on receipts", "Business updated"),
     Route("GET", "/v1/members", members.list_all, _MANAGES,
           "List the people of the business, and those who are invited", "Members"),
     Route("POST", "/v1/members", members.invite, _STEPPED_UP,

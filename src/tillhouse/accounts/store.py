@@ -121,27 +121,6 @@ async def update_subscription(
     return done.endswith(" 1")
 
 
-async def update_trade(
-    db: Db,
-    business_id: BusinessId,
-    trade: tuple[bool | None, str | None, bool | None],
-    now: datetime,
-) -> Record | None:
-    """Set tax, stock policy and restocking; None stays as it is. How the business trades now."""
-    return await db.fetchrow(
-        """
-        UPDATE businesses SET tax_inclusive = coalesce($2, tax_inclusive),
-            stock_policy = coalesce($3, stock_policy),
-            restocks_cancelled = coalesce($4, restocks_cancelled), updated_at = $5
-        WHERE id = $1
-        RETURNING tax_inclusive, stock_policy, restocks_cancelled
-        """,
-        business_id,
-        *trade,
-        now,
-    )
-
-
 async def list_businesses(db: Db) -> Sequence[Record]:
     """Every business of this installation, for the command line."""
     return await db.fetch(

@@ -4,11 +4,14 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import typer
+from msgspec import UNSET
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
 from tillhouse.accounts import actions, store
+from tillhouse.accounts.business.actions import change_business
+from tillhouse.accounts.business.types import BusinessPatch
 from tillhouse.accounts.types import BusinessType, NewAccount
 from tillhouse.cli import given
 from tillhouse.cli.business_delete import delete
@@ -157,23 +160,22 @@ def trade(
 ) -> None:
     """Set how a business trades; what isn't given stays. It holds for orders from now on."""
     business_id = BusinessId(given.id_of("BUSINESS", business))
+    patch = BusinessPatch(
+        tax_inclusive=UNSET if tax_inclusive is None else tax_inclusive,
+        stock_policy=UNSET if stock_policy is None else stock_policy,
+        restocks_cancelled=UNSET if restocks_cancelled is None else restocks_cancelled,
+    )
 
     async def work(services: Services) -> dict[str, Any]:
-        moment = now()
-        wanted = (tax_inclusive, stock_policy, restocks_cancelled)
         async with services.pool.transaction() as db:
-            row = await store.update_trade(db, business_id, wanted, moment)
-            if row is None:
-                raise NoBusiness(business_id)
-            is_inclusive, policy, restocks = row
-            result = {
-                "taxInclusive": is_inclusive,
-                "stockPolicy": policy,
-                "restocksCancelled": restocks,
-            }
-            what = ("business.trade_changed", "Set how the business trades")
-            await audit.append(db, business_id, COMMAND_LINE, what, result, moment)
-        return result
+            trades = await change_business(db, business_id, patch, COMMAND_LINE, now())
+        if trades is None:
+            raise NoBusiness(business_id)
+        return {
+            "taxInclusive": trades.tax_inclusive,
+            "stockPolicy": trades.stock_policy,
+            "restocksCancelled": trades.restocks_cancelled,
+        }
 
     result = run(work, data)
     shown = ", ".join(f"{name}: {value}" for name, value in result.items())

@@ -44,7 +44,7 @@ async def new_faults(call: Call, new: NewCustomer) -> list[FieldError]:
 
 
 async def list_page(call: Call, wanted: CustomerFilter) -> PageOf[Customer]:
-    """One page of the customers, the newest first."""
+    """One page of the customers: by change when since, else the newest first."""
     page = wanted.pick()
     matching = await _matching(call, wanted)
     if matching.is_everybody:
@@ -188,6 +188,7 @@ async def _matching(call: Call, wanted: CustomerFilter) -> store.Matching:
         email=asked.email if email is None else email,
         phone_number=phone,
         any_number=asked.phone_number,
+        since=wanted.updated_since.at if wanted.updated_since else None,
     )
 
 

@@ -24,6 +24,8 @@ _CUSTOMER = """
     FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
 """
 
+_THESE: LiteralString = " AND c.id = ANY($2) ORDER BY array_position($2, c.id)"
+
 # Adds what the statement made to the tally, each connection to a slot of its own.
 _TALLY: LiteralString = """
     tally AS (
@@ -66,6 +68,7 @@ class Matching(msgspec.Struct, frozen=True, kw_only=True):
     phone_number: str | None = None
     # As it is written in a search: somebody's phone number, or their number for messages.
     any_number: str | None = None
+    since: datetime | None = None
 
     @property
     def is_everybody(self) -> bool:
@@ -362,17 +365,25 @@ async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page)
         .and_("lower(c.email) = $", matching.email)
         .and_("c.phone_number = $", matching.phone_number)
         .and_("c.phone_number = $ OR c.whatsapp_number = $", matching.any_number)
+        .and_(
+            "c.updated_at >= $ AND (c.id >= least_id($::timestamptz - interval '10 minutes')"
+            " OR c.updated_at > c.created_at)",
+            matching.since,
+        )
     )
+    order: LiteralString = "updated_at, id" if matching.since else "id DESC"
     row = await db.fetchrow(
         """
         WITH found AS MATERIALIZED (
-            SELECT c.id FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
+            SELECT c.id, c.updated_at FROM customers c
+            WHERE c.book_id = $1 AND c.deleted_at IS NULL
         """
         + where.sql()
         + """)
         SELECT (SELECT count(*) FROM found) AS total,
-            ARRAY(SELECT id FROM found ORDER BY id DESC
+            ARRAY(SELECT id FROM found ORDER BY
         """
+        + order
         + (" LIMIT " + where.slot(page.per_page) + " OFFSET " + where.slot(page.offset))
         + ") AS ids",
         *where.args,
@@ -385,6 +396,5 @@ def _found(row: Record | None) -> CustomerPage:
 
 
 async def list_customers(db: Db, book_id: BookId, ids: list[UUID]) -> list[Customer]:
-    """These customers, the newest first."""
-    rows = await db.fetch(_CUSTOMER + " AND c.id = ANY($2) ORDER BY c.id DESC", book_id, ids)
-    return [Customer(**row) for row in rows]
+    """These customers, in this order."""
+    return [Customer(**row) for row in await db.fetch(_CUSTOMER + _THESE, book_id, ids)]

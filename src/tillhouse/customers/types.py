@@ -11,7 +11,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.text_types import OneLine
-from tillhouse.kit.values import Email, Search
+from tillhouse.kit.values import Email, Moment, Search
 
 NOTES_LENGTH_MAX = 2_000
 
@@ -83,3 +83,4 @@ class CustomerFilter(Paged):
     search: Search | None = None
     email: Filter | None = None
     phone: Filter | None = None
+    updated_since: Moment | None = None

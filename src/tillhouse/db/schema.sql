@@ -150,6 +150,16 @@ AS $function$
     WHERE r.book_id = book AND r.id = stay
 $function$;
 
+CREATE OR REPLACE FUNCTION public.audit_entities(metadata jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT coalesce(array_agg(DISTINCT lower(v.value #>> '{}')), '{}')
+    FROM jsonb_path_query(metadata, '$.** ? (@.type() == "string")') AS v (value)
+    WHERE v.value #>> '{}' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  RETURNS bytea
  LANGUAGE sql
@@ -802,6 +812,7 @@ CREATE TABLE audit_events (
     CONSTRAINT audit_events_pkey PRIMARY KEY (business_id, sequence),
     CONSTRAINT audit_events_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id)
 );
+CREATE INDEX audit_events_by_entity ON audit_events USING gin (audit_entities(metadata));
 CREATE INDEX audit_events_by_key ON audit_events USING btree (business_id, developer_api_key_id, created_at, id);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (business_id, created_at, id);
 CREATE INDEX audit_events_by_type ON audit_events USING btree (business_id, event_type, created_at, id);
@@ -840,6 +851,10 @@ CREATE TABLE businesses (
     tax_inclusive boolean NOT NULL DEFAULT false,
     stock_policy text NOT NULL DEFAULT 'deny'::text,
     restocks_cancelled boolean NOT NULL DEFAULT true,
+    legal_name text,
+    address jsonb,
+    tax_numbers jsonb NOT NULL DEFAULT '[]'::jsonb,
+    receipt_footer text,
     CONSTRAINT businesses_pkey PRIMARY KEY (id),
     CONSTRAINT businesses_country_form CHECK (country ~ '^[A-Z]{2}$'::text),
     CONSTRAINT businesses_currency_form CHECK (currency ~ '^[A-Z]{3}$'::text),
@@ -967,6 +982,7 @@ CREATE TABLE customers (
     CONSTRAINT customers_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT customers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX customers_by_change ON customers USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL AND updated_at > created_at;
 CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_whatsapp ON customers USING btree (book_id, whatsapp_number) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name));
@@ -2037,6 +2053,7 @@ END))::smallint) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
+CREATE INDEX orders_by_change ON orders USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL AND updated_at > created_at;
 CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, refunded_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;
@@ -3111,6 +3128,7 @@ CREATE TABLE wallet_days (
     book_id uuid NOT NULL,
     day date NOT NULL,
     change numeric NOT NULL,
+    credits numeric NOT NULL,
     CONSTRAINT wallet_days_pkey PRIMARY KEY (book_id, day)
 );
 
@@ -3169,8 +3187,10 @@ CREATE TABLE webhook_events (
     type text NOT NULL,
     developer_app_id uuid,
     payload text NOT NULL,
+    entity_id uuid,
     CONSTRAINT webhook_events_pkey PRIMARY KEY (book_id, id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX webhook_events_by_entity ON webhook_events USING btree (entity_id);
 
 CREATE TABLE webhook_queue (
     book_id uuid NOT NULL,

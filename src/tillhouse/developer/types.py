@@ -160,6 +160,9 @@ class EventFilter(msgspec.Struct):
 
     api_key_id: KeyId | None = None
     event_type: Annotated[str, Meta(max_length=100)] | None = None
+    entity_id: UUID | None = None
+    """Only events about this thing: those whose `metadata` name its id, or that are about this key
+    or were done by it."""
     start_date: DateOrTimestamp | None = None
     end_date: DateOrTimestamp | None = None
     page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1

@@ -57,6 +57,12 @@ class Trimmed(Value):
             bounds = f"{cls.shortest} to" if cls.shortest else "at most"
             raise ValueError(f"must have {bounds} {cls.longest} characters")
 
+    @classmethod
+    def refuse_turning(cls, value: str) -> None:
+        """Raise ValueError for a text that turns the direction of writing."""
+        if not value.isascii() and _TURNING.search(value):
+            raise ValueError("must not hold signs that turn the direction of writing (U+202A…)")
+
 
 def _schema(shortest: int, longest: int, pattern: str, description: str, example: str) -> Schema:
     told = {
@@ -124,8 +130,7 @@ class OneLine(Trimmed):
         cleaned = cls.trim(value)
         cls.bound(value if cls.counts_blanks and cleaned else cleaned)
         cls.refuse_breaks(cleaned)
-        if not cleaned.isascii() and _TURNING.search(cleaned):
-            raise ValueError("must not hold signs that turn the direction of writing (U+202A…)")
+        cls.refuse_turning(cleaned)
         return text.spelling(cleaned) if cls.is_spelt else cleaned
 
     @classmethod

@@ -186,6 +186,7 @@ class OrderFilter(Paged):
     """Up to this day, all of it, or up to this moment; days as in `start_date`."""
     search: Search | None = None
     """Only orders whose short code, or a word of the customer's name, begins so."""
+    updated_since: Moment | None = None
     is_automated: bool | None = None
     channel_fulfilled: bool | None = None
     scheduled_only: bool | None = None

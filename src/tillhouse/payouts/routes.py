@@ -15,9 +15,9 @@ from tillhouse.payouts.withdrawals import actions as withdrawals
 
 
 async def list_statement(call: Call, wanted: StatementFilter) -> Reply[list[WalletEntry]]:
-    """A page of the statement, and where the next one is."""
-    entries, page = await wallet.list_statement(call, wanted)
-    return Reply(entries, extra={"meta": page})
+    """A page of the statement, where the next one is, and the sums of the period."""
+    entries, page, summary = await wallet.list_statement(call, wanted)
+    return Reply(entries, extra={"meta": page, "summary": summary})
 
 
 async def create_account(call: Call, body: NewPayoutAccount) -> Reply[PayoutAccount]:

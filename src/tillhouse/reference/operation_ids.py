@@ -10,6 +10,9 @@ _ALL = {"GET": "list", "POST": "create", "PUT": "set"}
 # Where path and method say too little, or something else.
 _OTHER = {
     "GET /api/auth/me": "auth_me",
+    "GET /v1/business": "business_get",
+    "PATCH /v1/business": "business_update",
+    "GET /v1/counts": "counts_get",
     "GET /v1/events/stream": "events_stream",
     "GET /v1/voice/health": "voice_health",
     "GET /v1/voice/settings": "voice_settings_get",

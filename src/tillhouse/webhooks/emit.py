@@ -88,6 +88,7 @@ def prepare(
         ids=ids,
         types=[event_type.name for event_type, _ in events],
         payloads=payloads,
+        entity_ids=[getattr(data, "entity_id", None) for _, data in events],
         moments=[now - index * _APART for index in range(last - 1, followed_by - 1, -1)],
         app_id=origin.app_id,
     )

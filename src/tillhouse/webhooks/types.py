@@ -1,6 +1,7 @@
 """Requests and answers of the webhook routes."""
 
 from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -173,6 +174,8 @@ class DeliveryFilter(msgspec.Struct):
     status: DeliveryStatus | None = None
     event_type: Annotated[str, Meta(max_length=100)] | None = None
     event_id: EventId | None = None
+    entity_id: UUID | None = None
+    """Only deliveries of events about this thing, such as an order: those with its `entityId`."""
     since: DateOrTimestamp | None = None
     """Only deliveries made on this day or later, or from this moment on."""
     until: DateOrTimestamp | None = None

@@ -36,6 +36,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
         "email": f"{secrets.token_hex(8)}@example.com",
         "role": "cashier",
     },
+    "PATCH /v1/business": lambda _: {"name": "Ada's Bar"},
     "PATCH /v1/members/{user_id}": lambda _: {"role": "manager"},
     "DELETE /v1/members/{user_id}": lambda _: {},
 }

@@ -29,5 +29,9 @@ async def _query(call: Call, wanted: EventFilter) -> store.EventQuery:
         since = wanted.start_date.starts_at(zone) if wanted.start_date else None
         until = wanted.end_date.ends_at(zone) if wanted.end_date else None
     return store.EventQuery(
-        key_id=wanted.api_key_id, event_type=wanted.event_type, since=since, until=until
+        key_id=wanted.api_key_id,
+        event_type=wanted.event_type,
+        entity_id=wanted.entity_id,
+        since=since,
+        until=until,
     )

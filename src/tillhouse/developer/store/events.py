@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -24,13 +25,14 @@ class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     key_id: KeyId | None
     event_type: str | None
+    entity_id: UUID | None
     since: datetime | None
     until: datetime | None
 
     @property
     def is_everything(self) -> bool:
         """Whether there is no condition."""
-        return (self.key_id, self.event_type, self.since, self.until) == (None,) * 4
+        return msgspec.structs.astuple(self) == (None,) * 5
 
 
 def _events(rows: Sequence[Record]) -> list[AuditEvent]:
@@ -58,6 +60,10 @@ def _where(business_id: BusinessId, query: EventQuery) -> Where:
         Where(business_id)
         .and_("e.developer_api_key_id = $", query.key_id)
         .and_("e.event_type = $", query.event_type)
+        .and_(
+            "audit_entities(e.metadata) @> ARRAY[$::uuid::text] OR e.developer_api_key_id = $",
+            query.entity_id,
+        )
         .and_("e.created_at >= $", query.since)
         .and_("e.created_at <= $", query.until)
     )

@@ -27,7 +27,7 @@ async def list_transactions(call: Call, wanted: TransactionFilter) -> PageOf[Tra
     query = await _query(call, wanted)
     page = wanted.pick()
     here = call.db, call.book.id, query
-    if query.is_searched or query.customer_id is not None:
+    if query.is_picked:
         total = await counting.count_found(*here)
         rows = await store.list_found(*here, page) if page.offset < total else []
         return PageOf([_shown(call, row) for row in rows], meta(page, total))
@@ -67,6 +67,7 @@ async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:
         since=since,
         until=until,
         customer_id=customer_id,
+        order_id=wanted.order_id,
         code=wanted.search.upper() if wanted.search else None,
         words=word_query(wanted.search) or None if wanted.search else None,
     )

@@ -10,7 +10,7 @@ from msgspec import Meta
 from tillhouse.customers.types import Filter
 from tillhouse.finance.transactions.rules import Direction
 from tillhouse.kit.clock import DayShown, Timestamp
-from tillhouse.kit.ids import CustomerId, StoreId
+from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Search
 from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
@@ -29,6 +29,8 @@ class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
     as which payments by card are kept."""
     store_id: StoreId | None = None
     """Only transactions of this store."""
+    order_id: OrderId | None = None
+    """Only transactions with this `orderId`: payments, and what a provider took or gave back."""
     since: DateOrTimestamp | None = None
     """From this day or moment on; a day is the business's, or the store's with `store_id`."""
     until: DateOrTimestamp | None = None

@@ -13,6 +13,7 @@ from decimal import Decimal
 import msgspec
 
 from tillhouse.folios.bills.letter_rules import LETTERS_MAX, fitting
+from tillhouse.folios.bills.types import Head, Item, OrderParts, Particulars
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay, costs
 from tillhouse.folios.rules import IN_BOOKS, Funds, night_name
 from tillhouse.folios.types import Folio
@@ -28,53 +29,6 @@ PAYMENTS_MAX = 500
 ITEMS_MAX = 1000
 
 _ZERO = Decimal(0)
-
-
-class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The hotel and its guest."""
-
-    business: str
-    environment: str
-    time_zone: str
-    store: str | None
-    address: str | None
-    phone: str | None
-    guest: str
-    adults: int
-    children: int
-    checked_out_at: str | None
-
-
-class OrderParts(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of an order's total, and how and when it was paid by itself, and given back."""
-
-    id: OrderId
-    discount: Decimal
-    service: Decimal
-    tax: Decimal
-    added_tax: Decimal
-    adjustment: Decimal
-    methods: list[str]
-    paid_at: str | None = None
-    returned_at: str | None = None
-
-
-class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of an order, before discounts."""
-
-    order_id: OrderId
-    name: str
-    variant: str | None
-    quantity: Decimal
-    amount: Decimal
-
-
-class Particulars(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a bill beside the folio; of the items the first ones alone."""
-
-    head: Head
-    orders: list[OrderParts]
-    items: list[Item]
 
 
 class BilledItem(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from tillhouse.folios.bills.rules import Charge, Content, Payment
 from tillhouse.kit.clock import parse_date, parse_timestamp
+from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
 from tillhouse.orders.receipts.rules import (
     METHODS,
     Entry,
@@ -14,7 +15,6 @@ from tillhouse.orders.receipts.rules import (
     Sum,
     Table,
     amount,
-    place_lines,
     written_moment,
 )
 from tillhouse.stock.rules import plain
@@ -40,7 +40,8 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
     return Sheet(
         title="Pro forma bill" if content.is_provisional else "Bill",
         business=head.business,
-        place=place_lines(head.business, head.store, head.address, head.phone),
+        place=place_lines(head),
+        closing=closing_lines(head.imprint),
         marks=list(_marks(content)),
         code=f"{content.short_code}-{number}",
         facts=list(_facts(content, number, zone)),

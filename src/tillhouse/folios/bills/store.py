@@ -5,12 +5,17 @@ from typing import LiteralString
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.folios.bills.rules import Head, Item, OrderParts, Particulars
+from tillhouse.folios.bills.types import Head, Item, OrderParts, Particulars
 from tillhouse.kit.ids import BookKey
+from tillhouse.orders.receipts.store import IMPRINT, with_imprint
 
-_PARTICULARS: LiteralString = """
+_PARTICULARS: LiteralString = (
+    """
     SELECT u.name AS business, k.environment, u.time_zone, s.name AS store, s.address, s.phone,
         g.name AS guest, r.adults, r.children, iso(r.checked_out_at) AS checked_out_at,
+    """
+    + IMPRINT
+    + """,
         (SELECT json_agg(p) FROM (
             SELECT o.id, o.discount_amount AS discount, o.service_charge_amount AS service,
                 o.tax_amount AS tax, o.exclusive_tax_amount AS added_tax,
@@ -51,6 +56,7 @@ _PARTICULARS: LiteralString = """
     ) s ON true
     WHERE r.book_id = $1 AND r.id = $2
 """
+)
 
 
 async def find_particulars(db: Db, key: BookKey, items_max: int) -> Particulars:
@@ -61,7 +67,7 @@ async def find_particulars(db: Db, key: BookKey, items_max: int) -> Particulars:
     """
     row = await db.fetchrow(_PARTICULARS, *key, items_max)
     assert row is not None, "the stay is locked"  # noqa: S101
-    fields = dict(row)
+    fields = with_imprint(row)
     orders, items = (fields.pop(name) or "[]" for name in ("orders", "items"))
     return Particulars(
         head=Head(**fields),

@@ -46,6 +46,8 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
 async def _rows(
     call: Call, wanted: OrderFilter, query: OrderQuery, summary: Summary, page: Page
 ) -> Sequence[Record]:
+    if wanted.updated_since:
+        return await store.list_changed(call.db, call.book.id, query, page)
     if wanted.scheduled_only:
         return await store.list_scheduled(call.db, call.book.id, query, page)
     if _is_looked_up(query):
@@ -120,6 +122,7 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
         status = [one for one in status or ["scheduled"] if one == "scheduled"]
     asked = {one.name: getattr(wanted, one.name) for one in FILTERS}
     asked["status"] = status
+    asked["updated_since"] = wanted.updated_since.at if wanted.updated_since else None
     if wanted.payment_method:
         asked["payment_method"] = method_of(wanted.payment_method)
     if wanted.tag_ids:

@@ -192,6 +192,9 @@ class _Paper:
     def end(self, align: Align) -> None:
         """The words at the foot."""
         self.pdf.y += 5
+        for line in self.sheet.closing:
+            self.write(line, align=align)
+        self.pdf.y += 1.5 if self.sheet.closing else 0
         self.write(self.sheet.footer, size=self.size - 2, color=_SOFT, align=align)
         if self.lacks_letters:
             note = (

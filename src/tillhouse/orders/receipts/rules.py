@@ -10,10 +10,10 @@ import msgspec
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import EXPONENTS, round_money
 from tillhouse.orders.money_types import PaymentShown, RefundShown
+from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
+from tillhouse.orders.receipts.imprint_types import Imprint
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
 from tillhouse.stock.rules import plain
-
-PLACE_LINES_MAX = 8
 
 METHODS = {
     "cash": "Cash",
@@ -38,6 +38,8 @@ class Seller(msgspec.Struct, frozen=True, kw_only=True):
     address: str | None
     phone: str | None
     exclusive_tax: Decimal
+    # Empty in a receipt from before it was kept.
+    imprint: Imprint = Imprint()
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +154,8 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
     footer: str
     # Tables below the lines.
     tables: list[Table] = []
+    # The words of the business at the foot, a line each.
+    closing: list[str] = []
     # The word for it, in the name of its file too.
     document: str = "receipt"
 
@@ -239,7 +243,8 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
     zone = ZoneInfo(seller.time_zone)
     return Sheet(
         business=seller.business,
-        place=place_lines(seller.business, seller.store, seller.address, seller.phone),
+        place=place_lines(seller),
+        closing=closing_lines(seller.imprint),
         marks=list(_marks(content, number)),
         code=content.short_code,
         facts=list(_facts(content, zone)),
@@ -251,17 +256,6 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
         footer=f"Receipt {number} of order {content.short_code}, made "
         f"{written_moment(made_at, zone)} ({seller.time_zone})",
     )
-
-
-def place_lines(
-    business: str, store: str | None, address: str | None, phone: str | None
-) -> list[str]:
-    """Where it was sold, a line each; a store that is called as the business isn't named again."""
-    named = store if store != business else None
-    lines = [named or "", *(address or "").splitlines(), phone or ""]
-    lines = [line.strip() for line in lines if line.strip()]
-    # An address of many short lines would push everything else down the page.
-    return lines if len(lines) <= PLACE_LINES_MAX else [", ".join(lines)]
 
 
 def _marks(content: Content, number: int) -> Iterator[str]:

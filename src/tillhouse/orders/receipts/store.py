@@ -1,6 +1,7 @@
 """Statements on receipts."""
 
 from datetime import datetime
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -8,7 +9,12 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, OrderId
+from tillhouse.orders.receipts.imprint_types import Imprint
 from tillhouse.orders.receipts.rules import Seller
+
+# The particulars of the business `u`, as a receipt keeps them.
+IMPRINT: LiteralString = """json_build_object('legal_name', u.legal_name, 'address', u.address,
+    'tax_numbers', u.tax_numbers, 'footer', u.receipt_footer)::text AS imprint"""
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,18 +29,26 @@ async def find_seller(db: Db, book_id: BookId, order_id: OrderId) -> Seller | No
     """The seller of an order, and the store."""
     row = await db.fetchrow(
         """
-        SELECT t.name AS business, b.environment, t.time_zone, s.name AS store, s.address,
-            s.phone, o.exclusive_tax_amount AS exclusive_tax
+        SELECT u.name AS business, b.environment, u.time_zone, s.name AS store, s.address,
+            s.phone, o.exclusive_tax_amount AS exclusive_tax,
+        """
+        + IMPRINT
+        + """
         FROM orders o
         JOIN books b ON b.id = o.book_id
-        JOIN businesses t ON t.id = b.business_id
+        JOIN businesses u ON u.id = b.business_id
         LEFT JOIN stores s ON s.book_id = o.book_id AND s.id = o.store_id
         WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
         """,
         book_id,
         order_id,
     )
-    return Seller(**row) if row else None
+    return Seller(**with_imprint(row)) if row else None
+
+
+def with_imprint(row: Record) -> dict[str, Any]:
+    """The fields of a row, with its particulars read."""
+    return {**row, "imprint": msgspec.json.decode(row["imprint"], type=Imprint)}
 
 
 async def find_newest_of_order(db: Db, book_id: BookId, order_id: OrderId) -> Record | None:

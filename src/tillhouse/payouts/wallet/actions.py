@@ -1,14 +1,24 @@
 """Reading the wallet and its statement."""
 
+from collections.abc import Sequence
+
 from asyncpg import Record
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.payouts.wallet import store
-from tillhouse.payouts.wallet.rules import Position, cursor_of, position_of
+from tillhouse.payouts.wallet.rules import (
+    Position,
+    begin_within,
+    cursor_of,
+    period_of,
+    position_of,
+)
 from tillhouse.payouts.wallet.types import (
     EntrySource,
     StatementFilter,
     StatementPage,
+    StatementSummary,
     Wallet,
     WalletEntry,
 )
@@ -29,12 +39,31 @@ async def show_wallet(call: Call) -> Wallet:
 
 async def list_statement(
     call: Call, wanted: StatementFilter
-) -> tuple[list[WalletEntry], StatementPage]:
-    """Entries of the wallet, the newest first, and where the next ones are."""
-    position = position_of(wanted.cursor) if wanted.cursor else None
-    rows = await store.list_entries(call.db, call.book.id, position, wanted.limit)
-    entries = [_shown(row) for row in rows[: wanted.limit]]
-    if len(rows) <= wanted.limit:
+) -> tuple[list[WalletEntry], StatementPage, StatementSummary | None]:
+    """Entries of the wallet, the newest first, where the next ones are, and their period's sums."""
+    here = call.db, call.book.id
+    begin = position_of(wanted.cursor) if wanted.cursor else None
+    if wanted.since is None and wanted.until is None:
+        rows = await store.list_entries(*here, begin, wanted.limit)
+        return *_page(rows, wanted.limit), None
+    period = period_of(wanted, await find_time_zone(call.db, call.business_id))
+    row = await store.find_sums(*here, period)
+    summary = StatementSummary(
+        currency=row["currency"],
+        opening_balance=row["closing"] - row["came_in"] + row["went_out"],
+        total_in=row["came_in"],
+        total_out=row["went_out"],
+        closing_balance=row["closing"],
+    )
+    end = Position(row["beyond"], row["closing"], row["recent"])
+    begin = begin_within(begin, end, is_over=period.until <= call.now)
+    rows = await store.list_entries(*here, begin, wanted.limit, since=period.since)
+    return *_page(rows, wanted.limit), summary
+
+
+def _page(rows: Sequence[Record], limit: int) -> tuple[list[WalletEntry], StatementPage]:
+    entries = [_shown(row) for row in rows[:limit]]
+    if len(rows) <= limit:
         return entries, StatementPage(has_more=False, next_cursor=None)
     last = entries[-1]
     after = Position(last.id, last.balance_after - last.amount, rows[0]["recent"])

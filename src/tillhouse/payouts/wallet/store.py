@@ -1,7 +1,7 @@
 """Statements that read the wallet."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import LiteralString
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 from tillhouse.ledger.rules import NO_OWNER
-from tillhouse.payouts.wallet.rules import Position
+from tillhouse.payouts.wallet.rules import EVER, Period, Position
 
 _NEWEST = UUID(int=2**128 - 1)
 
@@ -77,20 +77,100 @@ async def show_wallet(db: Db, book_id: BookId) -> Record:
     return row
 
 
+# The times of each part ($3 to $6): the period, then all after it. Days of UTC that are summed up
+# take the place of their transfers; the others are read.
+_MOVED: LiteralString = """
+    WITH part AS (
+        SELECT p.*, least(p.beyond_day, coalesce((
+            SELECT max(w.day) + 1 FROM wallet_days w WHERE w.book_id = $1), '-infinity'))
+            AS summed_until
+        FROM unnest($3::timestamptz[], $4::timestamptz[], $5::date[], $6::date[])
+            WITH ORDINALITY AS p (since, until, first_day, beyond_day, number)
+    ), span AS (
+        SELECT p.number, least_id(p.since) AS first, least_id(
+            CASE WHEN p.first_day < p.summed_until THEN p.first_day::timestamp AT TIME ZONE 'UTC'
+                ELSE p.until END) AS beyond
+        FROM part p
+        UNION ALL
+        SELECT p.number, least_id(p.summed_until::timestamp AT TIME ZONE 'UTC'), least_id(p.until)
+        FROM part p WHERE p.first_day < p.summed_until
+    ), moved AS (
+        SELECT m.number, sum(m.came_in) AS came_in, sum(m.went_out) AS went_out
+        FROM (
+            SELECT p.number, w.credits AS came_in, w.credits - w.change AS went_out
+            FROM part p JOIN wallet_days w ON w.book_id = $1 AND w.day >= p.first_day
+                AND w.day < p.summed_until
+            UNION ALL
+            SELECT s.number, t.amount, 0 FROM span s JOIN ledger_transfers t ON t.book_id = $1
+                AND t.credit_kind = 'wallet' AND t.credit_owner = $2
+                AND t.id >= s.first AND t.id < s.beyond
+            UNION ALL
+            SELECT s.number, 0, t.amount FROM span s JOIN ledger_transfers t ON t.book_id = $1
+                AND t.debit_kind = 'wallet' AND t.debit_owner = $2
+                AND t.id >= s.first AND t.id < s.beyond
+        ) m GROUP BY m.number
+    )
+"""
+
+
+async def find_sums(db: Db, book_id: BookId, period: Period) -> Record:
+    """The sums of a period, the balance at its end, and its end as a place in the statement."""
+    after = Period(period.until, EVER[1])
+    parts = period, after
+    days = [part.whole_days for part in parts]
+    row = await db.fetchrow(
+        _MOVED
+        + """
+        SELECT u.currency, at.id AS beyond, coalesce(i.came_in, 0) AS came_in,
+            coalesce(i.went_out, 0) AS went_out,
+            coalesce(b.credits - b.debits, 0) - coalesce(a.came_in - a.went_out, 0) AS closing,
+        """
+        + _RECENT
+        + """ AS recent
+        FROM books k JOIN businesses u ON u.id = k.business_id
+        CROSS JOIN (SELECT least_id(p.until) AS id FROM part p WHERE p.number = 1) at
+        LEFT JOIN moved i ON i.number = 1
+        LEFT JOIN moved a ON a.number = 2
+        LEFT JOIN ledger_balances b
+            ON b.book_id = k.id AND b.kind = 'wallet' AND b.owner_id = $2
+        WHERE k.id = $1
+        """,
+        book_id,
+        NO_OWNER,
+        [part.since for part in parts],
+        [part.until for part in parts],
+        [first for first, _ in days],
+        [beyond for _, beyond in days],
+    )
+    assert row is not None, "every call has a book"  # noqa: S101
+    return row
+
+
+# From $7 on and before a place ($3), so many ($4) that came in, and so many that went out.
+_CHANGE: LiteralString = """
+    WITH change AS MATERIALIZED (
+        (SELECT t.*, t.amount AS change FROM ledger_transfers t
+         WHERE t.book_id = $1 AND t.credit_kind = 'wallet' AND t.credit_owner = $2
+            AND t.id < $3 AND t.id >= least_id($7) ORDER BY t.id DESC LIMIT $4 + 1)
+        UNION ALL
+        (SELECT t.*, -t.amount FROM ledger_transfers t
+         WHERE t.book_id = $1 AND t.debit_kind = 'wallet' AND t.debit_owner = $2
+            AND t.id < $3 AND t.id >= least_id($7) ORDER BY t.id DESC LIMIT $4 + 1)
+"""
+
+
 async def list_entries(
-    db: Db, book_id: BookId, position: Position | None, limit: int
+    db: Db,
+    book_id: BookId,
+    position: Position | None,
+    limit: int,
+    *,
+    since: datetime | None = None,
 ) -> Sequence[Record]:
     """A page of transfers of the wallet before a place and one more, the newest first."""
     return await db.fetch(
-        """
-        WITH change AS MATERIALIZED (
-            (SELECT t.*, t.amount AS change FROM ledger_transfers t
-             WHERE t.book_id = $1 AND t.credit_kind = 'wallet' AND t.credit_owner = $2
-                AND t.id < $3 ORDER BY t.id DESC LIMIT $4 + 1)
-            UNION ALL
-            (SELECT t.*, -t.amount FROM ledger_transfers t
-             WHERE t.book_id = $1 AND t.debit_kind = 'wallet' AND t.debit_owner = $2
-                AND t.id < $3 ORDER BY t.id DESC LIMIT $4 + 1)
+        _CHANGE
+        + """
         ), page AS MATERIALIZED (
             SELECT * FROM change ORDER BY id DESC LIMIT $4 + 1
         ), at (id, is_end) AS (
@@ -122,6 +202,7 @@ async def list_entries(
         limit,
         position.balance if position else None,
         position.recent if position else None,
+        since or EVER[0],
     )
 
 
@@ -129,13 +210,9 @@ async def insert_days(db: Db, books: Sequence[UUID], before: date, limit: int) -
     """Sum up the next day with transfers of the wallets of some books, by book_id; how many."""
     done = await db.execute(
         """
-        INSERT INTO wallet_days (book_id, day, change)
-        SELECT b.book_id, d.day,
-            coalesce((SELECT sum(t.amount) FROM ledger_transfers t
-                WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $4
-                    AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
-                    AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
-            - coalesce((SELECT sum(t.amount) FROM ledger_transfers t
+        INSERT INTO wallet_days (book_id, day, credits, change)
+        SELECT b.book_id, d.day, c.credits,
+            c.credits - coalesce((SELECT sum(t.amount) FROM ledger_transfers t
                 WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $4
                     AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
                     AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
@@ -154,6 +231,12 @@ async def insert_days(db: Db, books: Sequence[UUID], before: date, limit: int) -
                  WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $4
                     AND t.id >= after.id ORDER BY t.id LIMIT 1))) AT TIME ZONE 'UTC')::date AS day
         ) d
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(t.amount), 0) AS credits FROM ledger_transfers t
+            WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $4
+                AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
+                AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')
+        ) c
         WHERE b.book_id = ANY($1) AND b.kind = 'wallet' AND b.owner_id = $4 AND d.day < $2
         LIMIT $3
         ON CONFLICT DO NOTHING

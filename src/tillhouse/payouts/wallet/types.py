@@ -10,6 +10,7 @@ from msgspec import Meta
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import PER_PAGE_MAX
 from tillhouse.kit.text_types import Coded
+from tillhouse.kit.values import Day
 
 
 class Wallet(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -38,8 +39,13 @@ class StatementCursor(
     """The end of a page of the statement."""
 
 
-class StatementFilter(msgspec.Struct):
-    """Which page of the statement."""
+class StatementFilter(msgspec.Struct, rename={"since": "from", "until": "to"}):
+    """Which days of the statement, and which page of them."""
+
+    since: Day | None = None
+    """Only entries booked on this day of the business or later."""
+    until: Day | None = None
+    """Only entries booked up to this day of the business, all of it."""
 
     limit: Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)] = 50
     cursor: StatementCursor | None = None
@@ -84,7 +90,23 @@ class StatementPage(msgspec.Struct, frozen=True, rename="camel"):
     """The `cursor` of the next page; null on the last one."""
 
 
+class StatementSummary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The sums of a period: `openingBalance` + `totalIn` - `totalOut` = `closingBalance`."""
+
+    currency: str
+    opening_balance: Decimal
+    """The balance before the first entry of the period."""
+    total_in: Decimal
+    """The sum of what came in within the period."""
+    total_out: Decimal
+    """The sum of what went out within the period, above 0."""
+    closing_balance: Decimal
+    """The balance with the last entry of the period."""
+
+
 class StatementMeta(msgspec.Struct):
-    """The member of an answer that leads to the next page."""
+    """The members of an answer beside the entries."""
 
     meta: StatementPage
+    summary: StatementSummary | None
+    """The sums of the whole period, on each of its pages; null without `from` and `to`."""

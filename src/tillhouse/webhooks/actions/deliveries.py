@@ -39,6 +39,10 @@ async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
     """One page of the log, the newest first; the narrowest filter is the way in."""
     books = call.user.books.all()
     window = await _window(call, wanted)
+    if wanted.entity_id:
+        return await store.list_deliveries_of_entity(
+            call.db, books, wanted.entity_id, wanted, window
+        )
     if wanted.event_id:
         return await store.list_deliveries_of_event(call.db, books, wanted.event_id, wanted, window)
     if wanted.endpoint_id:

@@ -172,7 +172,12 @@ async def announce_test(call: Call, environment: Environment) -> EventId:
     origin = Source(call.business_id, Book(book_id, environment))
     payload = envelope(event_id, TEST_EVENT.name, origin, data, call.now)
     told = EventRows(
-        ids=[event_id], types=[TEST_EVENT.name], payloads=[payload], moments=[call.now], app_id=None
+        ids=[event_id],
+        types=[TEST_EVENT.name],
+        payloads=[payload],
+        moments=[call.now],
+        entity_ids=[None],
+        app_id=None,
     )
     queued = await event_store.insert_events(call.db, book_id, call.now, told)
     note_told(call.db, book_id, queued)

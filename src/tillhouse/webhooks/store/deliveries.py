@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any, LiteralString
+from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -135,6 +136,32 @@ async def list_deliveries_of_event(
         + """
         FROM (SELECT * FROM webhook_deliveries l
             WHERE l.event_id = $3 AND l.book_id = ANY($1)
+        """
+        + _narrowed(where, wanted, window)
+        + " ORDER BY l.id DESC LIMIT $2) d "
+        + _AROUND,
+        *where.args,
+    )
+    return [Delivery(**_fields(row)) for row in rows]
+
+
+async def list_deliveries_of_entity(
+    db: Db, books: list[BookId], entity_id: UUID, wanted: DeliveryFilter, window: DeliveryWindow
+) -> list[Delivery]:
+    """The deliveries of events about one thing, the newest first, as long as these are kept."""
+    where = (
+        Where(books, wanted.limit, entity_id)
+        .and_("l.developer_app_id = $", wanted.developer_app_id)
+        .and_("l.webhook_endpoint_id = $", wanted.endpoint_id)
+        .and_("l.status = $", wanted.status)
+        .and_("l.event_id = $", wanted.event_id)
+    )
+    rows = await db.fetch(
+        _COLUMNS
+        + """
+        FROM (SELECT l.* FROM webhook_events t
+            JOIN webhook_deliveries l ON l.event_id = t.id AND l.book_id = t.book_id
+            WHERE t.entity_id = $3 AND t.book_id = ANY($1)
         """
         + _narrowed(where, wanted, window)
         + " ORDER BY l.id DESC LIMIT $2) d "

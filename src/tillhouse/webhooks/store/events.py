@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import LiteralString
+from uuid import UUID
 
 import msgspec
 
@@ -16,18 +17,20 @@ class EventRows(msgspec.Struct, frozen=True, kw_only=True):
     types: list[str]
     payloads: list[str]
     moments: list[datetime]
+    # The thing that each is about; None for one that is about none.
+    entity_ids: list[UUID | None]
     app_id: AppId | None
 
 
 # Events, and one queued delivery of each per active endpoint that wants it: a brick for whoever
 # writes both in one statement with what happened. It reads the CTE `told` of the statement around
-# it, with the columns (id uuid, type text, payload text, at timestamptz, app_id uuid), and
-# $1 = book_id and $2 = now. Events caused through a key go to the endpoints of the key's app, any
-# others to all.
+# it, with the columns (id uuid, type text, payload text, at timestamptz, app_id uuid,
+# entity_id uuid), and $1 = book_id and $2 = now. Events caused through a key go to the endpoints of
+# the key's app, any others to all.
 TELL: LiteralString = """
     event AS (
-        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload)
-        SELECT $1, id, type, app_id, payload FROM told
+        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload, entity_id)
+        SELECT $1, id, type, app_id, payload, entity_id FROM told
     ), delivery AS (
         INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
             event_id, event_type, status, url, next_attempt_at, updated_at)
@@ -51,8 +54,8 @@ async def insert_events(db: Db, book_id: BookId, now: datetime, told: EventRows)
         """
         WITH told AS MATERIALIZED (
             SELECT t.*, $7::uuid AS app_id
-            FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
-                AS t (id, type, payload, at)
+            FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $8::uuid[])
+                AS t (id, type, payload, at, entity_id)
         ),
         """
         + TELL
@@ -64,6 +67,7 @@ async def insert_events(db: Db, book_id: BookId, now: datetime, told: EventRows)
         told.payloads,
         told.moments,
         told.app_id,
+        told.entity_ids,
     )
 
 

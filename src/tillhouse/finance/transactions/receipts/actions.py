@@ -15,7 +15,7 @@ from tillhouse.kit.errors import Missing, existing
 from tillhouse.orders.receipts.actions import Found
 from tillhouse.orders.receipts.addresses import Address, Addresses
 from tillhouse.orders.receipts.keeping import keep
-from tillhouse.orders.receipts.store import Subject, find_receipt
+from tillhouse.orders.receipts.store import Subject, find_receipt, with_imprint
 
 ADDRESSES = Addresses("transaction receipt addresses", "transaction-receipts")
 
@@ -24,7 +24,8 @@ async def make(call: Call, transaction_id: UUID) -> TransactionReceipt:
     """The address of a receipt that says how the transaction stands; valid for a week from now."""
     # Locked: two calls at once make one receipt, and what it says is of one moment.
     row = existing(await store.lock_transaction(call.db, call.book.id, transaction_id))
-    content, subject = Content(**row), Subject(transaction_id=transaction_id)
+    content = Content(**with_imprint(row))
+    subject = Subject(transaction_id=transaction_id)
     kept = await keep(call.db, call.book.id, subject, content, call.now)
     return TransactionReceipt(ADDRESSES.url(call.services, kept.id, call.now))
 

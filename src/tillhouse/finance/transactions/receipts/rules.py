@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
-from tillhouse.orders.receipts.rules import Sheet, Sum, amount, place_lines, written_moment
+from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
+from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.rules import Sheet, Sum, amount, written_moment
 
 TYPES = {
     "sale": "Sale",
@@ -57,6 +59,8 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     store: str | None
     address: str | None
     phone: str | None
+    # Empty in a receipt from before it was kept.
+    imprint: Imprint = Imprint()
 
 
 def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
@@ -66,7 +70,8 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
     return Sheet(
         title="Transaction receipt",
         business=content.business,
-        place=place_lines(content.business, content.store, content.address, content.phone),
+        place=place_lines(content),
+        closing=closing_lines(content.imprint),
         marks=list(_marks(content, number)),
         code=content.reference,
         facts=list(_facts(content, zone)),

@@ -6,6 +6,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
+from tillhouse.orders.receipts.store import IMPRINT
 
 
 async def lock_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
@@ -15,7 +16,10 @@ async def lock_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Rec
         SELECT t.reference, t.type, t.status, t.method, t.amount, t.currency,
             iso(t.happened_at) AS happened_at, c.name AS customer,
             o.short_code AS order_short_code, e.category, u.name AS business, k.environment,
-            u.time_zone, s.name AS store, s.address, s.phone
+            u.time_zone, s.name AS store, s.address, s.phone,
+        """
+        + IMPRINT
+        + """
         FROM transactions t
         JOIN books k ON k.id = t.book_id
         JOIN businesses u ON u.id = k.business_id

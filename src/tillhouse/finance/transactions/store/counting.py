@@ -11,11 +11,11 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.finance.transactions.store.query import (
-    FOUND,
-    OF_CUSTOMER,
     TransactionQuery,
     and_dates,
     and_kinds,
+    fixed,
+    picked,
 )
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
@@ -84,12 +84,9 @@ async def count_kinds_between(db: Db, book_id: BookId, query: TransactionQuery) 
 
 async def count_found(db: Db, book_id: BookId, query: TransactionQuery) -> int:
     """How many of those of a customer, or that a search finds, fit."""
-    fixed = Where(book_id, query.words, query.reference, query.short_code, query.customer_id)
-    where = and_dates(and_kinds(fixed, query), query)
+    where = and_dates(and_kinds(fixed(book_id, query), query), query)
     return await db.fetchval(
-        (FOUND if query.is_searched else OF_CUSTOMER)
-        + " SELECT count(*) FROM picked o WHERE o.is_told"
-        + where.sql(),
+        picked(query) + " SELECT count(*) FROM picked o WHERE o.is_told" + where.sql(),
         *where.args,
     )
 

@@ -10,11 +10,11 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.finance.transactions.store.counting import Days
 from tillhouse.finance.transactions.store.query import (
-    FOUND,
-    OF_CUSTOMER,
     TransactionQuery,
     and_dates,
     and_kinds,
+    fixed,
+    picked,
 )
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
@@ -107,10 +107,9 @@ async def list_found(
     db: Db, book_id: BookId, query: TransactionQuery, page: Page
 ) -> Sequence[Record]:
     """One page of those of a customer, or that a search finds."""
-    fixed = Where(book_id, query.words, query.reference, query.short_code, query.customer_id)
-    where = and_dates(and_kinds(fixed, query), query)
+    where = and_dates(and_kinds(fixed(book_id, query), query), query)
     return await db.fetch(
-        (FOUND if query.is_searched else OF_CUSTOMER)
+        picked(query)
         + _PAGE
         + "picked o WHERE o.is_told"
         + where.sql()

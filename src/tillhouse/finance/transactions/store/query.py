@@ -6,7 +6,7 @@ from typing import LiteralString
 import msgspec
 
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import CustomerId, StoreId
+from tillhouse.kit.ids import BookId, CustomerId, OrderId, StoreId
 
 # So much of a reference says which one is meant: what all begin with finds nothing.
 REFERENCE_MIN = 7
@@ -23,6 +23,7 @@ class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     until: datetime | None = None
     customer_id: CustomerId | None = None
+    order_id: OrderId | None = None
     # A search: how the reference or the order's short code begins, and the words of a name.
     code: str | None = None
     words: str | None = None
@@ -41,6 +42,11 @@ class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
     def short_code(self) -> str | None:
         """How the short codes of orders begin that a search means."""
         return self.code if self.code and len(self.code) >= CODE_MIN else None
+
+    @property
+    def is_picked(self) -> bool:
+        """Whether few are picked out, by what no tally knows."""
+        return self.is_searched or self.customer_id is not None or self.order_id is not None
 
     @property
     def is_dated(self) -> bool:
@@ -67,8 +73,24 @@ _PICKED: LiteralString = """
         SELECT t.id, t.customer_id, t.happened_at, t.type, t.status, t.method, t.store_id,
             t.is_told
         """
-# $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer.
-FOUND: LiteralString = (
+# $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer, $6
+# an order.
+_IDS_OF_ORDER: LiteralString = """
+    SELECT m.id FROM transactions m
+    WHERE m.book_id = $1 AND m.source_id = $6 AND m.source_type = 'order'
+    UNION
+    SELECT m.id FROM virtual_accounts v
+    JOIN payins p ON p.book_id = v.book_id AND p.virtual_account_id = v.id
+    JOIN transactions m ON m.book_id = p.book_id AND m.source_id = p.id
+        AND m.source_type = 'payin'
+    WHERE v.book_id = $1 AND v.order_id = $6
+    UNION
+    SELECT m.id FROM disputes d
+    JOIN transactions m ON m.book_id = d.book_id AND m.source_id = d.id
+        AND m.source_type = 'dispute'
+    WHERE d.book_id = $1 AND d.order_id = $6
+"""
+_FOUND: LiteralString = (
     """
     WITH found AS ("""
     + _PICKED
@@ -101,12 +123,43 @@ FOUND: LiteralString = (
         JOIN transactions t ON t.book_id = d.book_id AND t.source_id = d.id
             AND t.source_type = 'dispute'
         WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
-    ), picked AS (SELECT t.* FROM found t WHERE $5::uuid IS NULL OR t.customer_id = $5)"""
+    ), picked AS (
+        SELECT t.* FROM found t WHERE ($5::uuid IS NULL OR t.customer_id = $5)
+            AND ($6::uuid IS NULL OR t.id IN ("""
+    + _IDS_OF_ORDER
+    + """))
+    )"""
 )
-"""The transactions that a search finds, as `picked`."""
-OF_CUSTOMER: LiteralString = """
+_OF_CUSTOMER: LiteralString = """
     WITH picked AS (
         SELECT t.* FROM transactions t WHERE t.book_id = $1 AND t.customer_id = $5
-            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL
+            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AND $6::uuid IS NULL
     )"""
-"""Those of one customer, as `picked`; without a search."""
+_OF_ORDER: LiteralString = (
+    """
+    WITH picked AS (
+        SELECT t.* FROM transactions t
+        WHERE t.book_id = $1 AND ($5::uuid IS NULL OR t.customer_id = $5)
+            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AND t.id IN ("""
+    + _IDS_OF_ORDER
+    + "))"
+)
+
+
+def picked(query: TransactionQuery) -> LiteralString:
+    """The transactions that a search finds, or of an order or a customer, as the CTE `picked`."""
+    if query.is_searched:
+        return _FOUND
+    return _OF_ORDER if query.order_id is not None else _OF_CUSTOMER
+
+
+def fixed(book_id: BookId, query: TransactionQuery) -> Where:
+    """The values that `picked` names."""
+    return Where(
+        book_id,
+        query.words,
+        query.reference,
+        query.short_code,
+        query.customer_id,
+        query.order_id,
+    )

@@ -29,6 +29,7 @@ from tillhouse.orders.listing.store.query import (
 from tillhouse.orders.store import ORDER
 
 _BY_TIME: LiteralString = " ORDER BY o.occurred_at DESC, o.id DESC"
+_BY_CHANGE: LiteralString = " ORDER BY o.updated_at, o.id"
 _BY_SCHEDULE: LiteralString = " ORDER BY o.scheduled_at, o.id"
 _NEWEST: LiteralString = _BY_TIME + " LIMIT $2 OFFSET $3"
 
@@ -123,6 +124,20 @@ async def list_within(
             # Each window by itself: else all orders might be scanned for it.
             + " OFFSET 0) w) o"
             + _NEWEST
+        ),
+        *where.args,
+    )
+
+
+async def list_changed(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
+    """One page of what changed since a moment, the oldest change first."""
+    fixed = Where(book_id, page.per_page, page.offset, query.words)
+    where = and_dates(and_search(and_picks(fixed, query), query), query)
+    return await db.fetch(
+        "WITH"
+        + BUYERS
+        + _shown(
+            ROWS + ") o WHERE true" + where.sql() + _BY_CHANGE + " LIMIT $2 OFFSET $3", _BY_CHANGE
         ),
         *where.args,
     )

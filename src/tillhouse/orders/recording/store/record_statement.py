@@ -49,8 +49,8 @@ _GIVEN: LiteralString = (
             actor jsonb, allows boolean)
     ), told AS MATERIALIZED (
         SELECT *
-        FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[], $14::uuid[])
-            AS t (id, type, payload, at, app_id)
+        FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[], $14::uuid[],
+            $22::uuid[]) AS t (id, type, payload, at, app_id, entity_id)
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
@@ -268,6 +268,7 @@ class _Bundle:
             [one.id for one in self._newcomers],
             [one.name for one in self._newcomers],
             _text(self._payments),
+            [entity_id for one in told for entity_id in one.entity_ids],
         )
 
     def statement(self) -> LiteralString:

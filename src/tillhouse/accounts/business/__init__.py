@@ -1,0 +1,1 @@
+"""The business itself: its name, how it trades, and its particulars on receipts."""

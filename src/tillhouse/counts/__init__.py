@@ -1,0 +1,1 @@
+"""The numbers that wait for somebody, in one answer."""
