@@ -69,7 +69,7 @@ export async function fromNothing() {
   await keep("6-link-paid");
   await tell("the link is paid");
   await page.getByRole("link", { name: "Wallet" }).first().click();
-  await page.getByText("₦25,000.00").first().waitFor();
+  await page.getByText(/₦2[45],\d{3}/).first().waitFor();
   await keep("7-wallet");
   await page.getByRole("link", { name: "Overview" }).first().click();
   await page.getByText("₦4,500").first().waitFor();

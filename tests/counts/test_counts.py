@@ -66,6 +66,7 @@ async def test_counts_follow_what_happens(business: Business, make: Make) -> Non
     await business.made("/v1/orders", {"items": [fee(500)], "amount_paid": 500})
     body = {"items": [fee(500)], "amount_paid": 200, "send_to_kitchen": True}
     order = await business.made("/v1/orders", body)
+    await business.made("/v1/orders", {"items": [fee(500)]})
     due = {"items": [fee(500)], "scheduled_for": "2100-01-01T10:00:00Z"}
     await business.made("/v1/orders", due)
     variant = {"name": "Jollof rice", "type": "simple", "base_price": 5, "tracks_stock": True}
@@ -73,8 +74,12 @@ async def test_counts_follow_what_happens(business: Business, make: Make) -> Non
     link = {"target_type": "sale", "target_id": order["id"]}
     made = await owner.post("/v1/payment-links", link, headers=TEST)
     shown = await counts(owner)
-    assert shown["orders"] == {"pending": 1, "scheduled": 1, "unpaid": 1}
-    lists = {"status=pending": 1, "status=scheduled": 1}
+    assert shown["orders"] == {"pending": 2, "scheduled": 1, "unpaid": 2}
+    lists = {
+        "status=pending": 2,
+        "status=scheduled": 1,
+        "status=pending,completed&payment_status=pending,partial": 2,
+    }
     for query, total in lists.items():
         listed = await owner.get(f"/v1/orders?{query}", headers=TEST, status=200)
         assert listed.json["meta"]["total"] == total

@@ -22,6 +22,7 @@ PLACES = {
         POST /api/auth/verify-password, POST /api/auth/change-password,
         POST /api/auth/sessions/end-others, POST /api/auth/switch,
         POST /api/auth/accept-invitation""",
+    "overview": "GET /v1/finance/summary, GET /v1/counts",
     "sell": """
         POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
         GET /v1/academic-terms, GET /v1/hotel/rooms""",
@@ -29,7 +30,8 @@ PLACES = {
         GET /v1/orders, GET /v1/orders/{}, PATCH /v1/orders/{}, DELETE /v1/orders/{},
         POST /v1/orders/{}/confirm, POST /v1/orders/{}/send-to-kitchen,
         POST /v1/orders/{}/kitchen-status, POST /v1/orders/{}/requery,
-        POST /v1/orders/{}/receipt, POST /v1/orders/{}/payments, POST /v1/orders/{}/refunds""",
+        POST /v1/orders/{}/receipt, POST /v1/orders/{}/payments, POST /v1/orders/{}/refunds,
+        GET /api/developer/webhook-deliveries""",
     "links": """
         GET /v1/payment-links, POST /v1/payment-links, POST /v1/payment-links/wallet/dynamic,
         GET /v1/payment-links/{}, DELETE /v1/payment-links/{}""",

@@ -176,3 +176,21 @@ async def test_another_business_has_no_such_order(
         await stranger.send(form.action, form.fields | own, status=404)
     await owner.submit("/desk/mode", mode="live")
     await owner.open(path, status=404)
+
+
+@pytest.mark.parametrize("role", ["owner", "developer", "cashier"])
+async def test_webhooks_of_an_order_are_told_to_its_developers(
+    role: str, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """Those about it, and about no other order."""
+    await business.endpoint(events=["order.created", "payment.received"])
+    line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 20})
+    other = await business.made("/v1/orders", {"items": [line]})
+    person = business if role == "owner" else await make.member(business, role)
+    browser = await signed_in(person)
+    page = await browser.open(f"/desk/orders/{order['id']}")
+    shown = page.words.count("order.created"), page.words.count("payment.received")
+    assert shown == ((1, 1) if role != "cashier" else (0, 0))
+    page = await browser.open(f"/desk/orders/{other['id']}")
+    assert page.words.count("payment.received") == 0

@@ -78,7 +78,7 @@ async def test_the_list_of_calls_is_that_of_the_page(owner: Browser, business: B
     await sell(business, 4500)
     page = await owner.open("/desk")
     copied = [found["data-copy"] or "" for _, found in page.elements if "data-copy" in found]
-    assert len(copied) == 3
+    assert len(copied) == 4
     key = await business.client("finance:read", "orders:read")
     for line in copied:
         address = line.partition('"$BASE')[2].partition('"')[0]
@@ -174,3 +174,25 @@ def test_times_are_of_the_business(at: str, told: str) -> None:
     """In its zone, by its days."""
     today = datetime(2026, 11, 27, 12, tzinfo=UTC).date()
     assert when(at, "Africa/Lagos", today) == told
+
+
+async def test_what_waits_is_told_with_its_page(
+    owner: Browser, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """By the counts of the API; each line leads to a list of as many."""
+    page = await owner.open("/desk")
+    assert "Needs attention" not in page.words
+    await sell(business, 4500, amount_paid=1000)
+    await sell(business, 300, amount_paid=0)
+    await sell(business, 20, amount_paid=0, scheduled_for="2099-01-31T18:30:00Z")
+    await business.made("/v1/products", {"name": "Zobo", "base_price": 5, "tracks_stock": True})
+    page = await owner.open("/desk")
+    for text in ("2 orders are not paid in full", "1 order for later is not confirmed",
+                 "1 product is out of stock"):  # fmt: skip
+        assert text in page.words
+    unpaid = next(link for link in page.links if "payment_status=pending,partial" in link)
+    page = await owner.open(unpaid)
+    assert len([link for link in page.links if link.startswith("/desk/orders/")]) == 2
+    kitchen = await signed_in(await make.member(business, "housekeeping"))
+    page = await kitchen.open("/desk")
+    assert "Needs attention" not in page.words

@@ -16,7 +16,7 @@ _COUNTS = """
                 'scheduled', coalesce(sum(k.orders) FILTER (WHERE k.status = 'scheduled'), 0),
                 'unpaid', coalesce(sum(k.orders)
                     FILTER (WHERE k.status IN ('pending', 'completed')
-                        AND k.payment_status IN ('unpaid', 'partial')), 0))
+                        AND k.payment_status IN ('pending', 'partial')), 0))
             FROM (
                 SELECT t.status, t.payment_status, t.orders FROM order_tallies t
                 WHERE t.book_id = $1 AND t.period = 'ever'

@@ -12,7 +12,7 @@ class OrderCounts(msgspec.Struct, frozen=True):
     scheduled: int
     """Orders whose status is `scheduled`."""
     unpaid: int
-    """Pending and completed orders that are `unpaid` or `partial`."""
+    """Pending and completed orders whose `paymentStatus` is `pending` or `partial`."""
 
 
 class TicketCounts(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -52,6 +53,17 @@ class Moment(msgspec.Struct, frozen=True):
     when: str
     by: str
     is_good: bool = False
+
+
+class DeliveryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A webhook about the order."""
+
+    event: str
+    # The last answer of the endpoint, or what went wrong.
+    more: str
+    state: str
+    at: str
+    when: str
 
 
 class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +119,20 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         customer=customer,
         facts=list(_facts(order)),
         history=sorted(_history(order, frame, today), key=lambda one: one.at, reverse=True),
+    )
+
+
+def delivery(one: Data, frame: Frame) -> DeliveryRow:
+    """A webhook about the order, and how far it is."""
+    status = one["responseStatus"]
+    answer = f"{status} in {one['latencyMs']} ms" if status else one["errorMessage"] or ""
+    is_tried_again = one["status"] == "failed" and one["nextAttemptAt"]
+    return DeliveryRow(
+        event=one["eventType"],
+        more=", ".join(filter(None, (urlsplit(one["url"]).netloc, answer))),
+        state="retrying" if is_tried_again else one["status"],
+        at=one["updatedAt"],
+        when=when(one["updatedAt"], frame.zone, frame.local.date()),
     )
 
 

@@ -14,7 +14,7 @@ from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.orders import operations as ops
 from tillhouse.desk.orders.listing import VIEWS, filters, rows
-from tillhouse.desk.orders.order import shown
+from tillhouse.desk.orders.order import delivery, shown
 from tillhouse.desk.page import (
     FormRefused,
     Handler,
@@ -29,6 +29,7 @@ from tillhouse.kit.errors import Invalid, Problem
 _LIST = "/desk/orders"
 _ONE = _LIST + "/{order_id}"
 _NO_LISTS: Mapping[str, Sequence[str]] = {}
+_DELIVERIES_SHOWN = 12
 _METHODS = ("cash", "transfer", "pos", "credit", "other")
 
 
@@ -133,8 +134,15 @@ async def _order(
     page: PageRequest, template: str = "orders/order.html", refusal: Problem | None = None
 ) -> Shown:
     frame = await frame_of(page)
-    order = await page.needed(ops.ORDER, page.path["order_id"])
-    return Shown(template, _facts(page, order.data, frame), refusal=refusal)
+    order_id = page.path["order_id"]
+    order, told = await page.together(
+        page.needed(ops.ORDER, order_id),
+        page.read(ops.DELIVERIES, entity_id=order_id, limit=_DELIVERIES_SHOWN),
+    )
+    assert order is not None, "it is needed"  # noqa: S101
+    deliveries = [delivery(one, frame) for one in told.data] if told else []
+    facts = _facts(page, order.data, frame) | {"deliveries": deliveries}
+    return Shown(template, facts, refusal=refusal)
 
 
 def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, Any]:
@@ -144,7 +152,6 @@ def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, 
         "order": shown(order, frame),
         "payment_key": uuid5(page.member.session_id, state),
         "methods": _METHODS,
-        "has_kitchen": frame.business["type"] in ("restaurant", "hotel"),
         "may": {
             "change": page.may(ops.CHANGE),
             "pay": page.may(ops.PAY),

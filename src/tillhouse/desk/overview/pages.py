@@ -3,10 +3,14 @@
 from datetime import date, timedelta
 from typing import Any
 
+from tillhouse.counts.room import ROOM as WAITING
 from tillhouse.desk.frame.places import LIST_ORDERS, SUMMARY, frame_of
+from tillhouse.desk.operations import Operation
 from tillhouse.desk.overview import figures
+from tillhouse.desk.overview.attention import tasks
 from tillhouse.desk.page import Live, PageRequest, PageRoute, Shown
 
+COUNTS = Operation(WAITING, "GET", "/v1/counts")
 _LATEST = 8
 _WEEK = timedelta(days=7)
 
@@ -15,13 +19,15 @@ async def show(page: PageRequest) -> Shown:
     """The day of the business, or of one store."""
     frame = await frame_of(page)
     store = frame.store["id"] if frame.store else None
-    now, latest = await page.together(
+    now, latest, counts = await page.together(
         page.read(SUMMARY, store_id=store),
         page.read(LIST_ORDERS, limit=_LATEST, store_id=store),
+        page.read(COUNTS),
     )
     facts: dict[str, Any] = {
         "part_of_day": figures.part_of_day(frame.local),
         "hours": None, "weekday": None, "money": None, "orders": None,
+        "tasks": tasks(counts.data) if counts else [],
     }  # fmt: skip
     if now:
         week_ago = date.fromisoformat(now.data["date"]) - _WEEK
@@ -35,9 +41,14 @@ async def show(page: PageRequest) -> Shown:
     return Shown("overview/overview.html", facts)
 
 
-_PARTS = ("figures", "day", "latest")
+_PARTS = ("figures", "day", "latest", "tasks")
 _LIVE = Live(
     (SUMMARY, LIST_ORDERS),
-    {"order.": _PARTS, "payment.": _PARTS, "kitchen_ticket.": ("latest",), "wallet.": ("figures",)},
+    {
+        "order.": _PARTS,
+        "payment.": _PARTS,
+        "kitchen_ticket.": ("latest", "tasks"),
+        "wallet.": ("figures",),
+    },
 )
 ROUTES = (PageRoute("GET", "/desk", show, live=_LIVE),)
