@@ -1,4 +1,4 @@
-"""What needs somebody: each with the page where it is looked after."""
+"""Things that need somebody, each with the page where it is looked after."""
 
 from collections.abc import Mapping
 from typing import Any
