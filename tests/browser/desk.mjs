@@ -1,16 +1,15 @@
 // The desk in Chromium: from the printed address to the figures of a sale, each page with axe at
 // three widths, in both schemes and both modes; by keyboard, and without scripts.
 
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  BASE, SHOTS, browser, call, found, inContext, made, require, say, sell, signIn, watched,
+  BASE, SHOTS, browser, call, faults, found, inContext, made, sell, signIn, watched,
 } from "./desk_browser.mjs";
 import {
   byKeyboard, filters, firstLook, fromNothing, keys, sale, staysTrue,
 } from "./desk_journeys.mjs";
 
-const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 const DOOR = ["/", "/desk/sign-in", "/desk/register"];
 const INSIDE = [
   "/desk",
@@ -48,23 +47,6 @@ const INSIDE = [
   "/desk/search?q=chap",
   "/desk/keys",
 ];
-
-async function faults(page, where) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  for (const { impact, id, nodes } of violations) {
-    say(where, `${impact} ${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
-  }
-  const wide = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  if (wide > 0) say(where, `${wide} wider than the screen`);
-  const cut = await page.evaluate(() => {
-    const figures = [...document.querySelectorAll(".figures dd")];
-    return figures.find((one) => one.scrollWidth > one.clientWidth + 1)?.textContent;
-  });
-  if (cut) say(where, `a figure is cut: ${cut}`);
-}
 
 async function stockGoods() {
   const store = await call("/v1/stores", { name: "Yaba" });

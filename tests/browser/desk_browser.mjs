@@ -1,11 +1,13 @@
 // What the scripts of the desk share: Chromium, its contexts, a person who signs in, the API.
 
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
 export const { BASE, EMAIL, OPENING, PASSWORD, SHOTS } = process.env;
 const { CHROMIUM, HUNG_MS, KEY, MODULES } = process.env;
-export const require = createRequire(join(MODULES, "package.json"));
+const require = createRequire(join(MODULES, "package.json"));
+const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 const { chromium } = require("playwright-core");
 export const browser = await chromium.launch({
   executablePath: CHROMIUM,
@@ -20,6 +22,23 @@ export const found = () => wrong;
 export function say(where, text) {
   wrong += 1;
   console.log(`${where}: ${text}`);
+}
+
+export async function faults(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  for (const { impact, id, nodes } of violations) {
+    say(where, `${impact} ${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
+  }
+  const wide = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  if (wide > 0) say(where, `${wide} wider than the screen`);
+  const cut = await page.evaluate(() => {
+    const figures = [...document.querySelectorAll(".figures dd")];
+    return figures.find((one) => one.scrollWidth > one.clientWidth + 1)?.textContent;
+  });
+  if (cut) say(where, `a figure is cut: ${cut}`);
 }
 
 // No wait is over before a slow machine is ready.

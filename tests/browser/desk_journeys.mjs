@@ -3,7 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  BASE, EMAIL, OPENING, PASSWORD, SHOTS, call, inContext, made, say, sell, signIn, watched,
+  BASE, EMAIL, OPENING, PASSWORD, SHOTS, call, faults, inContext, made, say, sell, signIn, watched,
 } from "./desk_browser.mjs";
 
 // From the bare address of an empty machine to money in the wallet, by clicks that are counted.
