@@ -1,10 +1,10 @@
 // The desk in Chromium: from the printed address to the figures of a sale, each page with axe at
-// three widths, in both schemes and both modes; by keyboard, and without scripts.
+// three widths, in both schemes and both modes; by keyboard, on paper, and without scripts.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  BASE, SHOTS, browser, call, faults, found, inContext, made, sell, signIn, watched,
+  BASE, SHOTS, browser, call, faults, found, inContext, made, say, sell, signIn, watched,
 } from "./desk_browser.mjs";
 import {
   byKeyboard, filters, firstLook, fromNothing, keys, sale, staysTrue,
@@ -76,6 +76,24 @@ async function stockGoods() {
   for (const [area, { id }] of others) made.add(`/desk/products/${area}/${id}`);
 }
 
+// On paper a page is dark on white in any scheme, has nothing to press, and says that it is a test.
+async function onPaper(page, where) {
+  await page.emulateMedia({ media: "print" });
+  await faults(page, where);
+  const { color, pressed, said } = await page.evaluate(() => {
+    const found = [...document.querySelectorAll("nav, .btn, .filters, .band")];
+    return {
+      color: getComputedStyle(document.body).backgroundColor,
+      pressed: found.find((one) => one.checkVisibility())?.outerHTML.slice(0, 200),
+      said: getComputedStyle(document.querySelector("main"), "::before").content,
+    };
+  });
+  if (pressed) say(where, `on paper: ${pressed}`);
+  if (color !== "rgb(255, 255, 255)") say(where, `the paper is ${color}`);
+  if (!said.includes("TEST")) say(where, `a test is not said: ${said}`);
+  await page.emulateMedia({ media: null });
+}
+
 async function everyPage() {
   if (SHOTS) await mkdir(SHOTS, { recursive: true });
   for (const colorScheme of ["light", "dark"]) {
@@ -86,6 +104,7 @@ async function everyPage() {
         await page.goto(BASE + path);
         const where = `${path} ${width} ${colorScheme} ${mode}`;
         await faults(page, where);
+        if (width === 768 && mode === "Test") await onPaper(page, `${where} printed`);
         const name = where.replaceAll(/[^a-z0-9]+/gi, "-");
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
       };

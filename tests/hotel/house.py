@@ -1,5 +1,6 @@
 """A hotel through the API: its rooms, guests and stays, and what was told of them."""
 
+import re
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +15,19 @@ STAYS = f"{HOTEL}/reservations"
 def day(ahead: int) -> str:
     """A day so far from today; the business has UTC."""
     return (datetime.now(UTC).date() + timedelta(days=ahead)).isoformat()
+
+
+def dated(text: str) -> str:
+    """The text with each `day:3` as the day in three days.
+
+    Cases of a test are written before its run begins, which may be on the day before.
+    """
+    return re.sub(r"day:(-?\d+)", lambda found: day(int(found[1])), text)
+
+
+def dated_body(body: dict[str, Any]) -> dict[str, Any]:
+    """The body with the days in its texts."""
+    return {name: dated(one) if isinstance(one, str) else one for name, one in body.items()}
 
 
 class House:

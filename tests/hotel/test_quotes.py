@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.hotel.house import HOTEL, House, day
+from tests.hotel.house import HOTEL, House, dated, day
 from tests.make import Business, Make
 
 QUOTES = f"{HOTEL}/quotes"
@@ -97,18 +97,18 @@ async def test_quotes_are_picked(house: House, make: Make) -> None:
 @pytest.mark.parametrize(
     ("query", "fields"),
     [
-        (f"from={day(-1)}&to={day(2)}", {"from"}),
-        (f"from={day(3)}&to={day(3)}", {"to"}),
-        (f"from={day(3)}&to={day(1)}", {"to"}),
-        (f"to={day(0)}", {"to"}),
-        (f"from={day(1)}&to={day(367)}", {"to"}),
-        (f"from={day(729)}&to={day(731)}", {"to"}),
-        (f"from={day(1)}&to={day(366)}&limit=100", {"limit"}),
+        ("from=day:-1&to=day:2", {"from"}),
+        ("from=day:3&to=day:3", {"to"}),
+        ("from=day:3&to=day:1", {"to"}),
+        ("to=day:0", {"to"}),
+        ("from=day:1&to=day:367", {"to"}),
+        ("from=day:729&to=day:731", {"to"}),
+        ("from=day:1&to=day:366&limit=100", {"limit"}),
         ("from=2200-01-01", {"to"}),
         ("from=tomorrow&to=7", {"from", "to"}),
     ],
 )
 async def test_wrong_days_are_refused(house: House, query: str, fields: set[str]) -> None:
     """In the words of a booking; a year of a hundred quotes is asked for in parts."""
-    answer = await house.api.get(f"{QUOTES}?{query}", status=422)
+    answer = await house.api.get(f"{QUOTES}?{dated(query)}", status=422)
     assert answer.wrong_fields == fields, answer

@@ -297,7 +297,7 @@ async def test_a_chargeback_tells_whether_its_amount_is_held(
 ) -> None:
     """Its history says that a balance was debited, before anything is decided."""
     sim.chargebacks.append(told)
-    asked = StatementRequest(of="disputes", since=now(), until=now())
+    asked = StatementRequest(of="disputes", since=now() - timedelta(days=1), until=now())
     page = await Flutterwave(sim.base_url).read_statement(sim.credentials, asked)
     [one] = page.disputes
     assert (one.state, one.taken, one.fee) == (state, taken, 0)

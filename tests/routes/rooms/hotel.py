@@ -142,11 +142,11 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     f"POST {_HOTEL}/rooms": {"room_type_id": _ID, "number": "7"},
     f"POST {_HOTEL}/rooms/{{room_id}}/status": {"status": "clean"},
     f"POST {_HOTEL}/reservations": {
-        "room_type_id": _ID, "guest_id": _ID, "check_in_date": day(0), "check_out_date": day(1),
+        "room_type_id": _ID, "guest_id": _ID, "check_in_date": day(1), "check_out_date": day(2),
     },
     f"POST {_HOTEL}/reservations/{{reservation_id}}/move": {"room_id": _ID},
     f"POST {_HOTEL}/reservation-groups": {"reservations": [
-        {"room_id": _ID, "guest_id": _ID, "check_in_date": day(0), "check_out_date": day(1)},
+        {"room_id": _ID, "guest_id": _ID, "check_in_date": day(1), "check_out_date": day(2)},
     ]},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/check-in": {"allow_dirty": True},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/cancel": {"reason": "Well again"},
