@@ -39,6 +39,11 @@ export async function faults(page, where) {
     return figures.find((one) => one.scrollWidth > one.clientWidth + 1)?.textContent;
   });
   if (cut) say(where, `a figure is cut: ${cut}`);
+  const hidden = await page.evaluate(() => {
+    const marks = [...document.querySelectorAll("svg:is([role=img], .stacked) > [class^=g-]")];
+    return marks.find((one) => !one.checkVisibility())?.outerHTML;
+  });
+  if (hidden) say(where, `a mark of a chart is not shown: ${hidden}`);
 }
 
 // No wait is over before a slow machine is ready.

@@ -26,7 +26,7 @@ def bars(
     parts = [f'<path class="g-grid" d="M0 {HEIGHT * share:g}H{WIDTH}"/>' for share in (0, 0.5)]
     for index, value in enumerate(values):
         height = HEIGHT * max(value, 0) / top
-        name = "g-bar part" if index == running else "g-bar"
+        name = "g-bar now" if index == running else "g-bar"
         parts.append(
             f'<rect class="{name}" x="{(index + (1 - _BAR_SHARE) / 2) * slot:.1f}" '
             f'y="{HEIGHT - height:.1f}" width="{slot * _BAR_SHARE:.1f}" height="{height:.1f}" '
