@@ -78,7 +78,8 @@ async def show_wallet(db: Db, book_id: BookId) -> Record:
 
 
 # The times of each part ($3 to $6): the period, then all after it. Days of UTC that are summed up
-# take the place of their transfers; the others are read.
+# take the place of their transfers; the others are read, by their ids alone: OFFSET 0 keeps a plan
+# for unknown times from reading all.
 _MOVED: LiteralString = """
     WITH part AS (
         SELECT p.*, least(p.beyond_day, coalesce((
@@ -101,13 +102,15 @@ _MOVED: LiteralString = """
             FROM part p JOIN wallet_days w ON w.book_id = $1 AND w.day >= p.first_day
                 AND w.day < p.summed_until
             UNION ALL
-            SELECT s.number, t.amount, 0 FROM span s JOIN ledger_transfers t ON t.book_id = $1
-                AND t.credit_kind = 'wallet' AND t.credit_owner = $2
-                AND t.id >= s.first AND t.id < s.beyond
+            SELECT s.number, c.amount, 0 FROM span s CROSS JOIN LATERAL (
+                SELECT t.amount FROM ledger_transfers t WHERE t.book_id = $1
+                    AND t.credit_kind = 'wallet' AND t.credit_owner = $2
+                    AND t.id >= s.first AND t.id < s.beyond OFFSET 0) c
             UNION ALL
-            SELECT s.number, 0, t.amount FROM span s JOIN ledger_transfers t ON t.book_id = $1
-                AND t.debit_kind = 'wallet' AND t.debit_owner = $2
-                AND t.id >= s.first AND t.id < s.beyond
+            SELECT s.number, 0, d.amount FROM span s CROSS JOIN LATERAL (
+                SELECT t.amount FROM ledger_transfers t WHERE t.book_id = $1
+                    AND t.debit_kind = 'wallet' AND t.debit_owner = $2
+                    AND t.id >= s.first AND t.id < s.beyond OFFSET 0) d
         ) m GROUP BY m.number
     )
 """
