@@ -102,6 +102,30 @@ async def test_a_wrong_payment_is_refused_at_its_field(
     assert len((await read(business, world))["payments"]) == 1  # type: ignore[arg-type]
 
 
+async def test_two_people_do_not_take_the_same_money(
+    business: Business, make: Make, signed_in: SignsIn, world: World
+) -> None:
+    """A form that shows another amount as paid is shown again, with the order as it stands."""
+    cashier = await signed_in(await make.member(business, "cashier"))
+    owner = await signed_in(business)
+    path, code = order_of(world), str((await read(business, world))["shortCode"])
+    # Forms of the cashier after the owner gave or took money, each of a page opened before.
+    stale = {
+        path: (f"{path}/payments", {}),
+        f"{path}/refund": (f"{path}/refunds", {"amount": "40"}),
+        f"{path}/cancel": (f"{path}/cancel", {"code": code}),
+    }
+    for page, (action, fields) in stale.items():
+        await cashier.open(page)
+        await owner.open(page if page == path else f"{path}/refund")
+        target = action if page == path else f"{path}/refunds"
+        await owner.submit(target, **({} if page == path else {"amount": "40"}))
+        refused = await cashier.submit(action, status=409, **fields)
+        assert "paid by now" in refused.alerts[0]
+    order = await read(business, world)
+    assert (order["amountPaid"], order["status"]) == (10_000 - 80, "completed")
+
+
 async def test_lines_go_back(owner: Browser, business: Business, world: World) -> None:
     """By quantities; the method is asked for where there were several."""
     path = order_of(world)

@@ -36,6 +36,24 @@ async def plain(business: Business, name: str, price: float) -> str:
 CHANGE = "/desk/sell/change"
 
 
+async def test_a_sale_is_of_the_store_that_its_form_showed(
+    owner: Browser, business: Business
+) -> None:
+    """Whichever store another tab has chosen meanwhile."""
+    stores = [(await business.made("/v1/stores", {"name": name}))["id"] for name in ("One", "Two")]
+    await owner.open("/desk/account")
+    await owner.submit("/desk/store", store_id=stores[0])
+    line = await plain(business, "Zobo", 1500.5)
+    page = await owner.open(f"/desk/sell?cart={line}")
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.open("/desk/account")
+    await owner.submit("/desk/store", store_id=stores[1])
+    await owner.send("/desk/sell/record", fields)
+    path = owner.onward.partition("#")[0].replace("/desk", "/v1")
+    order = (await business.owner.get(path, headers=TEST, status=200)).data
+    assert order["store"]["id"] == stores[0]
+
+
 async def test_a_sale_is_recorded_and_paid(
     owner: Browser, business: Business, world: World
 ) -> None:

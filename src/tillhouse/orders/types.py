@@ -142,6 +142,9 @@ class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """When the order is wanted; null takes the time off."""
     cancellation_reason: Reason | UnsetType = UNSET
     channel_fulfilled: bool | UnsetType = UNSET
+    if_amount_paid: Price | UnsetType = UNSET
+    """The `amountPaid` that the caller saw: where it is another by now, nothing is done, and the
+    answer is 409."""
 
 
 class Confirmation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -37,6 +37,25 @@ async def test_an_order_is_paid_by_several_tenders(till: Till) -> None:
     assert await till.accounts() == {"pos": 50, "cash": 50, "sales": -100}
 
 
+async def test_what_was_seen_is_what_is_paid(till: Till) -> None:
+    """Of two tills that saw the same order, one takes its money, gives it back or cancels it."""
+    order = await till.ring(100)
+    body = {"amount": 100, "method": "pos", "if_amount_paid": 0}
+    answers = await asyncio.gather(*(till.post_payment(order, body, f"till {n}") for n in "ab"))
+    assert sorted(answer.status for answer in answers) == [201, 409]
+    again = await asyncio.gather(*(till.post_payment(order, body, f"till {n}") for n in "ab"))
+    assert [answer.status for answer in again] == [answer.status for answer in answers]
+    assert "paid by now" in next(one for one in again if one.status == 409).json["message"]
+    path = f"{ORDERS}/{order['id']}"
+    cancel = {"status": "cancelled", "if_amount_paid": 0}
+    assert (await till.api.patch(path, cancel)).status == 409
+    await till.give_back(order, amount=40, if_amount_paid="100.00")
+    refused = await till.give_back(order, amount=40, if_amount_paid=100, status=409)
+    assert refused.json["error"] == "request_failed"
+    shown = await till.api.patch(path, cancel | {"if_amount_paid": 60}, status=200)
+    assert (shown.data["status"], shown.data["amountPaid"]) == ("cancelled", 60)
+
+
 async def _by_methods(till: Till, **filters: str) -> tuple[set[str], dict[str, float]]:
     """The methods by which the list finds something, and what it says came in by each."""
     found: set[str] = set()

@@ -80,6 +80,8 @@ class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
     payments: list[MoneyRow]
     refunds: list[MoneyRow]
     disputes: list[MoneyRow]
+    # The amount that is paid, as forms send it with what they ask for.
+    amount_paid: str
     # The amount that is still to be paid, as a form takes it; None when nothing is.
     to_collect: str | None
     to_collect_shown: str
@@ -110,6 +112,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         payments=[_payment(one, order, frame) for one in order["payments"]],
         refunds=[_refund(one, order, frame) for one in order["refunds"]],
         disputes=[_dispute(one, order, frame) for one in order["disputes"]],
+        amount_paid=str(order["amountPaid"]),
         to_collect=str(remaining) if remaining > 0 and status != "cancelled" else None,
         to_collect_shown=exact(remaining, currency),
         can_refund=order["amountPaid"] > 0,

@@ -74,7 +74,7 @@ async def pay(page: PageRequest) -> Shown | Onward:
     """Record a payment."""
     body = {name: page.form[name] for name in ("amount", "method") if page.form.get(name)}
     body |= {name: page.form[name] for name in ("reference", "tip") if page.form.get(name)}
-    return await _done(page, ops.PAY, "orders/order.html", body)
+    return await _done(page, ops.PAY, "orders/order.html", body | _seen(page))
 
 
 async def refund(page: PageRequest) -> Shown | Onward:
@@ -89,7 +89,7 @@ async def refund(page: PageRequest) -> Shown | Onward:
     if page.form.get("restock"):
         body["restock"] = True
     fields = {"lines": [f"lines.{item}" for item in back]}
-    return await _done(page, ops.REFUND, "orders/refund.html", body, fields)
+    return await _done(page, ops.REFUND, "orders/refund.html", body | _seen(page), fields)
 
 
 async def cancel(page: PageRequest) -> Shown | Onward:
@@ -101,7 +101,13 @@ async def cancel(page: PageRequest) -> Shown | Onward:
     body: dict[str, Any] = {"status": "cancelled"}
     if reason := page.form.get("cancellation_reason"):
         body["cancellation_reason"] = reason
-    return await _done(page, ops.CHANGE, "orders/cancel.html", body)
+    return await _done(page, ops.CHANGE, "orders/cancel.html", body | _seen(page))
+
+
+def _seen(page: PageRequest) -> dict[str, str]:
+    """The amount that was paid as the form showed it: another one refuses what it asks for."""
+    seen = page.form.get("if_amount_paid")
+    return {"if_amount_paid": seen} if seen else {}
 
 
 async def confirm(page: PageRequest) -> Shown | Onward:

@@ -112,7 +112,7 @@ async def add(page: PageRequest) -> Shown | Onward:
 
 async def record(page: PageRequest) -> Shown | Onward:
     """Record the sale, and go on to its payment."""
-    frame, found = await frame_of(page), cart.read(page.form.get("cart", ""))
+    found = cart.read(page.form.get("cart", ""))
     if not found.is_whole:
         fault = Invalid.field("cart", sentence("sell.unreadable"))
         return await _sale(page, found, page.form, fault)
@@ -120,8 +120,8 @@ async def record(page: PageRequest) -> Shown | Onward:
     body |= {name: page.form[name] for name in _FIELDS if page.form.get(name)}
     if tags := [tag.strip() for tag in page.form.get("tags", "").split(",") if tag.strip()]:
         body["tags"] = tags
-    if frame.store:
-        body["store_id"] = frame.store["id"]
+    if store_id := page.form.get("store_id"):
+        body["store_id"] = store_id
     try:
         made = await page.act(RECORD, body=body, key=page.form.get("idempotency_key"))
     except FormRefused as refused:

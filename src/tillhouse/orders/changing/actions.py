@@ -1,11 +1,12 @@
 """Change an order: patch, confirm, delete. Locked first, so that one change follows another."""
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
@@ -52,6 +53,14 @@ async def lock(call: Call, order_id: OrderId) -> OrderState:
     return order
 
 
+def check_seen(order: OrderState, amount_paid: Decimal | UnsetType | None) -> None:
+    """Refuse what was decided when another amount was paid, where the caller says which."""
+    if isinstance(amount_paid, Decimal) and amount_paid != order.amount_paid:
+        raise Conflict(
+            "Another amount of this order is paid by now: see how it stands, then decide again."
+        )
+
+
 async def patch_faults(call: Call, order_id: OrderId, patch: OrderPatch) -> list[FieldError]:
     """Everything that speaks against the form of a change."""
     return await _patch_faults(call, await lock(call, order_id), patch)
@@ -82,6 +91,7 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
     """Change what the patch names."""
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
+    check_seen(order, wanted.if_amount_paid)
     after = await _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
     if after.total_amount != order.total_amount:
         lines = await list_taxed_lines(call.db, call.book.id, order_id)

@@ -10,7 +10,7 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules as changing
-from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.actions import check_seen, lock
 from tillhouse.orders.changing.credit import check_spending
 from tillhouse.orders.changing.credit_rules import check_credit
 from tillhouse.orders.changing.rules import OrderState
@@ -99,6 +99,7 @@ async def record(call: Call, order_id: OrderId, new: NewPayment) -> Order:
     """Record a payment by hand."""
     order = await lock(call, order_id)
     check(rules.payment_faults(new, order.currency, call.now))
+    check_seen(order, new.if_amount_paid)
     if order.status in ("cancelled", "refunded"):
         raise Refused(f"A {order.status} order takes no payment.")
     rules.check_room(await count_payments(call.db, call.book.id, order.id))

@@ -39,3 +39,6 @@ class NewPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An amount on top that is not part of the sale. Left out or null: none."""
     at: Moment | None = None
     """When it came in. Left out or null: now."""
+    if_amount_paid: Price | None = None
+    """The `amountPaid` that the caller saw: where it is another by now, nothing is done, and the
+    answer is 409. Left out or null: whatever it is."""

@@ -4,7 +4,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Invalid, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders import stock
-from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.actions import check_seen, lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
 from tillhouse.orders.deposits.beginning import METHOD, reason_against
@@ -37,6 +37,7 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     order = await lock(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     check(rules.refund_faults(new, order, facts))
+    check_seen(order, new.if_amount_paid)
     decided = rules.decided(new, order, facts)
     if decided.method == METHOD:
         payments = await list_returnable(call.db, call.book.id, order_id)

@@ -10,6 +10,7 @@ from tillhouse.orders.money_types import GivenMethod
 from tillhouse.orders.payments.types import ReceivedAmount
 from tillhouse.orders.types import LINES_MAX, Reason
 from tillhouse.orders.values import LineQuantity
+from tillhouse.products.values import Price
 
 
 class ReturnedLine(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -36,3 +37,6 @@ class NewRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     reason: Reason | None = None
     restock: bool | None = False
     """Whether the stock of the lines comes back."""
+    if_amount_paid: Price | None = None
+    """The `amountPaid` that the caller saw: where it is another by now, nothing is done, and the
+    answer is 409. Left out or null: whatever it is."""
