@@ -116,9 +116,36 @@ async def test_lines_go_back(owner: Browser, business: Business, world: World) -
     assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == ["method"]
     await owner.send(f"{path}/refunds", page.forms[-1].fields | cold | {"method": "transfer"})
     page = await owner.open(owner.onward)
-    assert "Refunded $5,000.00" in page.words
+    assert "Paid $10,000.00 Given back \N{MINUS SIGN}$5,000.00 Kept $5,000.00" in page.words
+    assert "1 × Jollof rice (Jollof rice), Cold" in page.words
+    assert "Completed Part refunded" in page.words
+    assert "Part refunded" in (await owner.open("/desk/orders")).words
     order = await read(business, world)
     assert (order["refundedAmount"], order["amountPaid"]) == (5_000, 5_000)
+
+
+async def test_what_was_given_back_is_not_called_paid(owner: Browser, business: Business) -> None:
+    """On its page and in the list, where it wears one word for its money."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 20})
+    path = f"/desk/orders/{order['id']}"
+    await business.made(f"/v1/orders/{order['id']}/refunds", {"amount": 20})
+    page = await owner.open(path)
+    assert "Refunded Paid" not in page.words
+    assert "Paid $20.00 Given back \N{MINUS SIGN}$20.00 Kept $0.00" in page.words
+    for path in ("/desk/orders", "/desk/orders?status=cancelled,refunded"):
+        page = await owner.open(path)
+        assert page.words.count("Refunded Refunded") == 1
+        assert "Refunded Paid" not in page.words
+
+
+async def test_an_order_is_recorded_before_it_is_paid(owner: Browser, business: Business) -> None:
+    """Also where both are of one moment: the newest is told first."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 20})
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    told = page.words.partition("Time line")[2]
+    assert 0 < told.index("$20.00 by Cash") < told.index("Recorded")
 
 
 async def test_an_order_is_cancelled_by_its_code(

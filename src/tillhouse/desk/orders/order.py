@@ -9,6 +9,7 @@ import msgspec
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, named, quantity, when
+from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
 STAGES = ("queued", "preparing", "ready", "served")
@@ -104,7 +105,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         name=customer["name"] if customer else order["summary"],
         about=", ".join(_about(order, frame)),
         status=status,
-        payment=order["paymentStatus"],
+        payment=payment_state(order),
         lines=[_line(one, currency) for one in order["items"]],
         sums=list(_sums(order)),
         payments=[_payment(one, order, frame) for one in order["payments"]],
@@ -118,7 +119,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         next_stage=_next_stage(stage),
         customer=customer,
         facts=list(_facts(order)),
-        history=sorted(_history(order, frame, today), key=lambda one: one.at, reverse=True),
+        history=_newest_first(_history(order, frame, today)),
     )
 
 
@@ -160,6 +161,12 @@ def _line(line: Data, currency: str) -> LineRow:
     )
 
 
+def _title(line: Data) -> str:
+    """The goods of a line by one name."""
+    variant = line["variantName"]
+    return f"{line['productName']} ({variant})" if variant else line["productName"]
+
+
 def _sums(order: Data) -> Iterator[Sum]:
     """Every sum that is not zero: they lead from the lines to what is still to be paid."""
     currency = order["currency"]
@@ -183,11 +190,21 @@ def _sums(order: Data) -> Iterator[Sum]:
     yield from told("total", "totalAmount", is_strong=True)
     if not is_on_top:
         yield from told("tax_within", "taxAmount")
-    yield from told("paid", "amountPaid")
-    yield from told("refunded", "refundedAmount")
+    yield from _moved(order)
     yield from told("change", "changeAmount")
     yield from told("tip", "tipAmount")
     yield from told("to_collect", "remainingAmount", is_strong=order["remainingAmount"] > 0)
+
+
+def _moved(order: Data) -> Iterator[Sum]:
+    """What was paid; where some of it went back, that too, and what is left of it."""
+    paid, currency = order["amountPaid"], order["currency"]
+    back = sum(one["amount"] for one in order["refunds"] if one["status"] == "successful")
+    if paid or back:
+        yield Sum(sentence("order_page.paid"), exact(paid + back, currency))
+    if back:
+        yield Sum(sentence("order_page.given_back"), exact(-back, currency))
+        yield Sum(sentence("order_page.kept"), exact(paid, currency))
 
 
 def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
@@ -204,7 +221,14 @@ def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
 
 
 def _refund(refund: Data, order: Data, frame: Frame) -> MoneyRow:
-    more = [refund["reason"], refund["failureReason"], refund["by"]["name"] if refund["by"] else ""]
+    items = {one["id"]: one for one in order["items"]}
+    lines = [one for one in refund["lines"] if one["itemId"] in items]
+    more = [f"{quantity(one['quantity'])} × {_title(items[one['itemId']])}" for one in lines]
+    more += [
+        refund["reason"],
+        refund["failureReason"],
+        refund["by"]["name"] if refund["by"] else "",
+    ]
     return _money(refund, frame, named("method", refund["method"]), more, order)
 
 
@@ -248,6 +272,11 @@ def _facts(order: Data) -> Iterator[tuple[str, str]]:
     ):
         if value:
             yield sentence(f"order_page.{name}"), value
+
+
+def _newest_first(moments: Iterator[Moment]) -> list[Moment]:
+    """Of those of one moment the later told is the newer: an order is recorded, then paid."""
+    return sorted(moments, key=lambda one: one.at)[::-1]
 
 
 def _history(order: Data, frame: Frame, today: Any) -> Iterator[Moment]:
