@@ -124,6 +124,29 @@ async def test_lines_go_back(owner: Browser, business: Business, world: World) -
     assert (order["refundedAmount"], order["amountPaid"]) == (5_000, 5_000)
 
 
+async def test_a_refund_offers_the_ways_that_it_can_go(owner: Browser, business: Business) -> None:
+    """The one by which all came is chosen; nothing is online that wasn't, nor anybody's credit."""
+    line = {"product_name": "Tea", "quantity": 2, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 10})
+    path = f"/desk/orders/{order['id']}"
+
+    async def offered() -> tuple[str, list[str]]:
+        page = await owner.open(f"{path}/refund")
+        found = next(form for form in page.forms if form.action == f"{path}/refunds")
+        options = [one["value"] or "" for tag, one in page.elements if tag == "option"]
+        return found.fields["method"], [one for one in options if not one.startswith("/")]
+
+    method, options = await offered()
+    assert method == "cash"
+    assert not {"", "pos", "cloove_pay", "credit"} & set(options)
+    await owner.submit(f"{path}/refunds", amount="4")
+    await business.made(f"/v1/orders/{order['id']}/payments", {"amount": 34, "method": "pos"})
+    method, options = await offered()
+    assert method == ""
+    assert {"cash", "pos"} <= set(options)
+    assert "Cash ($6.00 came)" in owner.page.words
+
+
 async def test_what_was_given_back_is_not_called_paid(owner: Browser, business: Business) -> None:
     """On its page and in the list, where it wears one word for its money."""
     line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}

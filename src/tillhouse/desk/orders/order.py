@@ -13,6 +13,9 @@ from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
 STAGES = ("queued", "preparing", "ready", "served")
+# Money may go back by another way than it came, but not by these.
+_BACK_AS_IT_CAME = ("pos", "cloove_pay")
+_BACK = ("cash", "transfer", *_BACK_AS_IT_CAME, "credit", "other")
 
 
 class LineRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +88,10 @@ class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
     to_collect: str | None
     to_collect_shown: str
     can_refund: bool
+    # The methods by which money can go back, with what came by each.
+    ways_back: list[tuple[str, str]]
+    # The one by which all came; empty where there are several.
+    way_back: str
     is_open: bool
     stage: str | None
     next_stage: str | None
@@ -98,7 +105,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
     currency, today = order["currency"], frame.local.date()
     customer, stage = order["customer"], order["kitchenTicketStatus"]
     remaining = order["remainingAmount"]
-    status = order["status"]
+    status, held = order["status"], _held(order)
     return OrderShown(
         id=order["id"],
         code=order["shortCode"],
@@ -114,6 +121,8 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         to_collect=str(remaining) if remaining > 0 and status != "cancelled" else None,
         to_collect_shown=exact(remaining, currency),
         can_refund=order["amountPaid"] > 0,
+        ways_back=list(_ways_back(order, held)),
+        way_back=next(iter(held)) if len(held) == 1 else "",
         is_open=status in ("pending", "scheduled"),
         stage=stage,
         next_stage=_next_stage(stage),
@@ -205,6 +214,26 @@ def _moved(order: Data) -> Iterator[Sum]:
     if back:
         yield Sum(sentence("order_page.given_back"), exact(-back, currency))
         yield Sum(sentence("order_page.kept"), exact(paid, currency))
+
+
+def _held(order: Data) -> dict[str, Any]:
+    """What came by each method, less what went back by it."""
+    held: dict[str, Any] = {}
+    for sign, rows in ((1, order["payments"]), (-1, order["refunds"])):
+        for one in rows:
+            if one["status"] == "successful":
+                held[one["method"]] = held.get(one["method"], 0) + sign * one["amount"]
+    return {method: amount for method, amount in held.items() if amount > 0}
+
+
+def _ways_back(order: Data, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for method in _BACK:
+        name = named("method", method)
+        if method in held:
+            amount = exact(held[method], order["currency"])
+            yield method, sentence("refund.came", method=name, amount=amount)
+        elif method not in _BACK_AS_IT_CAME and (method != "credit" or order["customer"]):
+            yield method, name
 
 
 def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
