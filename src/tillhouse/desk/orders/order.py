@@ -1,6 +1,6 @@
 """One order in words: its lines, its sums, its money and its history."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +28,11 @@ class LineRow(msgspec.Struct, frozen=True, kw_only=True):
     price: str
     quantity: str
     total: str
+
+    @property
+    def title(self) -> str:
+        """Its name with what was chosen: two of one name are told apart."""
+        return ", ".join(filter(None, (self.name, self.more)))
 
 
 class Sum(msgspec.Struct, frozen=True):
@@ -273,7 +278,7 @@ def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
     )
 
 
-def _money(one: Data, frame: Frame, name: str, more: list[str | None], order: Data) -> MoneyRow:
+def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order: Data) -> MoneyRow:
     return MoneyRow(
         at=one["at"],
         when=when(one["at"], frame.zone, frame.local.date()),
