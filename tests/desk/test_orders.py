@@ -244,3 +244,28 @@ async def test_webhooks_of_an_order_are_told_to_its_developers(
     assert shown == ((1, 1) if role != "cashier" else (0, 0))
     page = await browser.open(f"/desk/orders/{other['id']}")
     assert page.words.count("payment.received") == 0
+
+
+async def test_webhooks_of_the_ticket_stand_on_the_order(
+    owner: Browser, business: Business
+) -> None:
+    """The kitchen's are about its ticket, which is of the order."""
+    line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line]})
+    await business.endpoint(events=["kitchen_ticket.created"])
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    assert "kitchen_ticket.created" not in page.words
+    await owner.submit(f"/desk/orders/{order['id']}/kitchen")
+    page = await owner.open(owner.onward)
+    assert "kitchen_ticket.created" in page.words
+
+
+async def test_a_shop_is_offered_what_it_uses(owner: Browser, business: Business) -> None:
+    """No credit without a customer; the kitchen without a card of its own."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line]})
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    options = [one["value"] for tag, one in page.elements if tag == "option"]
+    assert "cash" in options
+    assert "credit" not in options
+    assert f"/desk/orders/{order['id']}/kitchen" in [form.action for form in page.forms]
