@@ -211,7 +211,7 @@ def _sums(order: Data) -> Iterator[Sum]:
 
 
 def _moved(order: Data) -> Iterator[Sum]:
-    """What was paid; where some of it went back, that too, and what is left of it."""
+    """The money that was paid; where some of it went back, that too, and what is left of it."""
     paid, currency = order["amountPaid"], order["currency"]
     back = sum(one["amount"] for one in order["refunds"] if one["status"] == "successful")
     if paid or back:
@@ -222,7 +222,7 @@ def _moved(order: Data) -> Iterator[Sum]:
 
 
 def _held(order: Data) -> dict[str, Any]:
-    """What came by each method, less what went back by it."""
+    """The money that came by each method, less what went back by it."""
     held: dict[str, Any] = {}
     for sign, rows in ((1, order["payments"]), (-1, order["refunds"])):
         for one in rows:

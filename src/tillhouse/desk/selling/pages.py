@@ -55,7 +55,7 @@ class ShownLine(msgspec.Struct, frozen=True, kw_only=True):
     more: str
     # The price of one; empty where there is one.
     each: str
-    # What the line costs before discount, tax and charges; None where that isn't known.
+    # The cost of the line before discount, tax and charges; None where that isn't known.
     amount: Decimal | None
     price: str
     quantity: str
