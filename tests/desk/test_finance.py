@@ -146,6 +146,15 @@ async def test_the_fee_of_a_provider_is_told(owner: Browser, business: Business)
     assert f"/desk/links/{link['id']}" in page.links
 
 
+async def test_a_row_tells_the_change_that_was_handed_back(
+    owner: Browser, business: Business
+) -> None:
+    """The amount is what was handed over; what stayed is less."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 750.5}
+    await business.made("/v1/orders", {"items": [line], "amount_paid": 1000})
+    assert "change $249.50" in (await owner.open(f"{FINANCE}/transactions")).words
+
+
 async def test_a_transaction_has_a_receipt_and_is_asked_about(
     owner: Browser, world: World, business: Business
 ) -> None:
@@ -155,6 +164,11 @@ async def test_a_transaction_has_a_receipt_and_is_asked_about(
     await owner.submit(f"{path}/receipt")
     assert owner.onward.startswith("/transaction-receipts/")
     await business.anybody.get(owner.onward, status=200)
+    page = await owner.open(path)
+    assert f"{path}/requery" not in [form.action for form in page.forms]
+    found = (await read(business, "/v1/finance/transactions?type=wallet_withdrawal"))[0]
+    path = f"{FINANCE}/transactions/{found['id']}"
+    await owner.open(path)
     await owner.submit(f"{path}/requery")
     page = await owner.open(owner.onward)
     assert "The provider was asked. Nothing changed." in page.words

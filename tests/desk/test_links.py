@@ -217,3 +217,32 @@ async def test_another_business_and_another_book_have_no_such_link(
     await owner.submit("/desk/mode", mode="live")
     await owner.open(address, status=404)
     assert (await read(business, world.ids["link_id"]))["status"] == "active"
+
+
+async def test_a_link_tells_its_payments_and_its_hour(owner: Browser, business: Business) -> None:
+    """Of an order: each with its page; and the hour at which a link ends."""
+    world = await fill_all(business)
+    order_id = world.ids["order_id"]
+    body = {"target_type": "sale", "target_id": order_id}
+    made = await business.made("/v1/payment-links", body)
+    await pay(business, made)
+    page = await owner.open(f"/desk/links/{made['id']}")
+    path = f"/v1/finance/transactions?order_id={order_id}"
+    found = (await business.owner.get(path, headers=TEST, status=200)).data
+    own = [one["id"] for one in found if one["paymentLinkId"] == made["id"]]
+    assert own
+    assert all(f"/desk/finance/transactions/{one}" in page.links for one in own)
+    link = await wallet_link(business)
+    page = await owner.open(f"/desk/links/{link['id']}")
+    assert link["expiresAt"][13:16] in page.words.partition("Expires")[2]
+
+
+async def test_a_new_link_suggests_customers(owner: Browser, business: Business) -> None:
+    """By the number and the address by which they are found."""
+    body = {"name": "Sade Balogun", "phone_number": "+2348012345678", "email": "s@mail.example"}
+    await business.made("/v1/customers", body)
+    page = await owner.open(NEW)
+    assert named(page, value="+2348012345678")
+    assert named(page, value="s@mail.example")
+    page = await owner.open("/desk/sell")
+    assert named(page, value="Sade Balogun")

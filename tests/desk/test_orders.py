@@ -140,9 +140,59 @@ async def test_lines_go_back(owner: Browser, business: Business, world: World) -
     assert [found["name"] for _, found in page.elements if "aria-invalid" in found] == ["method"]
     await owner.send(f"{path}/refunds", page.forms[-1].fields | cold | {"method": "transfer"})
     page = await owner.open(owner.onward)
-    assert "Refunded $5,000.00" in page.words
+    assert "Paid $10,000.00 Given back \N{MINUS SIGN}$5,000.00 Kept $5,000.00" in page.words
+    assert "1 × Jollof rice (Jollof rice), Cold" in page.words
+    assert "Completed Part refunded" in page.words
+    assert "Part refunded" in (await owner.open("/desk/orders")).words
     order = await read(business, world)
     assert (order["refundedAmount"], order["amountPaid"]) == (5_000, 5_000)
+
+
+async def test_a_refund_offers_the_ways_that_it_can_go(owner: Browser, business: Business) -> None:
+    """The one by which all came is chosen; nothing is online that wasn't, nor anybody's credit."""
+    line = {"product_name": "Tea", "quantity": 2, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 10})
+    path = f"/desk/orders/{order['id']}"
+
+    async def offered() -> tuple[str, list[str]]:
+        page = await owner.open(f"{path}/refund")
+        found = next(form for form in page.forms if form.action == f"{path}/refunds")
+        options = [one["value"] or "" for tag, one in page.elements if tag == "option"]
+        return found.fields["method"], [one for one in options if not one.startswith("/")]
+
+    method, options = await offered()
+    assert method == "cash"
+    assert not {"", "pos", "cloove_pay", "credit"} & set(options)
+    await owner.submit(f"{path}/refunds", amount="4")
+    await business.made(f"/v1/orders/{order['id']}/payments", {"amount": 34, "method": "pos"})
+    method, options = await offered()
+    assert method == ""
+    assert {"cash", "pos"} <= set(options)
+    assert "Cash ($6.00 came)" in owner.page.words
+
+
+async def test_what_was_given_back_is_not_called_paid(owner: Browser, business: Business) -> None:
+    """On its page and in the list, where it wears one word for its money."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 20})
+    path = f"/desk/orders/{order['id']}"
+    await business.made(f"/v1/orders/{order['id']}/refunds", {"amount": 20})
+    page = await owner.open(path)
+    assert "Refunded Paid" not in page.words
+    assert "Paid $20.00 Given back \N{MINUS SIGN}$20.00 Kept $0.00" in page.words
+    for path in ("/desk/orders", "/desk/orders?status=cancelled,refunded"):
+        page = await owner.open(path)
+        assert page.words.count("Refunded Refunded") == 1
+        assert "Refunded Paid" not in page.words
+
+
+async def test_an_order_is_recorded_before_it_is_paid(owner: Browser, business: Business) -> None:
+    """Also where both are of one moment: the newest is told first."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 20})
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    told = page.words.partition("Time line")[2]
+    assert 0 < told.index("$20.00 by Cash") < told.index("Recorded")
 
 
 async def test_an_order_is_cancelled_by_its_code(
@@ -218,3 +268,28 @@ async def test_webhooks_of_an_order_are_told_to_its_developers(
     assert shown == ((1, 1) if role != "cashier" else (0, 0))
     page = await browser.open(f"/desk/orders/{other['id']}")
     assert page.words.count("payment.received") == 0
+
+
+async def test_webhooks_of_the_ticket_stand_on_the_order(
+    owner: Browser, business: Business
+) -> None:
+    """The kitchen's are about its ticket, which is of the order."""
+    line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line]})
+    await business.endpoint(events=["kitchen_ticket.created"])
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    assert "kitchen_ticket.created" not in page.words
+    await owner.submit(f"/desk/orders/{order['id']}/kitchen")
+    page = await owner.open(owner.onward)
+    assert "kitchen_ticket.created" in page.words
+
+
+async def test_a_shop_is_offered_what_it_uses(owner: Browser, business: Business) -> None:
+    """No credit without a customer; the kitchen without a card of its own."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line]})
+    page = await owner.open(f"/desk/orders/{order['id']}")
+    options = [one["value"] for tag, one in page.elements if tag == "option"]
+    assert "cash" in options
+    assert "credit" not in options
+    assert f"/desk/orders/{order['id']}/kitchen" in [form.action for form in page.forms]

@@ -99,6 +99,37 @@ async def test_a_sale_is_recorded_and_paid(
     assert (order["paymentStatus"], order["tipAmount"]) == ("paid", 50)
 
 
+async def test_a_cart_tells_what_its_lines_come_to(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """At the prices of the store that is chosen, as the order has them; each by its own name."""
+    product, store = await business.made("/v1/products", {
+        "name": "T-shirt", "base_price": 6000,
+        "variants": [{"name": "Small"}, {"name": "Large", "price": 6500}],
+    }), await business.store()  # fmt: skip
+    ids = product["id"], *(one["id"] for one in product["variants"])
+    shirt, small, large = (one.replace("-", "") for one in ids)
+    address = f"/desk/sell?cart={shirt}_{small}_1~{shirt}_{large}_2.5"
+    page = await owner.open(address)
+    assert "T-shirt Small $6,000" in page.words
+    assert "T-shirt Large $6,500 each $16,250" in page.words
+    assert "Before discount, tax and charges $22,250" in page.words
+    assert len(named(page, **{"aria-label": "One T-shirt, Large more"})) == 1
+    change = {"prices": [{"store_id": store["id"], "price": 7000}]}
+    path = f"/v1/variants/{product['variants'][1]['id']}"
+    await business.owner.patch(path, change, headers=TEST, status=200)
+    await owner.open("/desk/account")
+    await owner.submit("/desk/store", store_id=store["id"])
+    page = await owner.open(address)
+    assert "$7,000 each $17,500" in page.words
+    fields = next(form for form in page.forms if form.action == CHANGE).fields
+    await owner.send("/desk/sell/record", fields)
+    page = await owner.open(owner.onward.partition("#")[0])
+    assert "Subtotal $23,500.00" in page.words
+    page = await owner.open(f"/desk/sell?cart={shirt}_{small}_1~{'0' * 32}__1")
+    assert "Before discount" not in page.words
+
+
 async def test_a_double_click_is_one_sale_and_one_payment(
     owner: Browser, business: Business, world: World
 ) -> None:

@@ -261,6 +261,10 @@ def test_a_refund_names_its_lines_and_their_tax() -> None:
     tea = Returned(
         name="Tea", quantity=Decimal(2), amount=Decimal(30), tax=Decimal("2.09"), at=iso(AT)
     )
+    shirt = Returned(
+        name="T-shirt", quantity=Decimal(1), amount=Decimal(9), tax=Decimal(1), at=iso(AT),
+        variant="Large",
+    )  # fmt: skip
     # From before the moment was kept.
     plain = Returned(name="x" * 60, quantity=Decimal(1), amount=Decimal(5), tax=Decimal(0))
     changes: dict[str, Any] = {
@@ -268,7 +272,7 @@ def test_a_refund_names_its_lines_and_their_tax() -> None:
         "paid": Decimal(65),
         "payments": [Paid("cash", Decimal(60)), Paid("pos", Decimal(40))],
         "refunds": [Paid("cash", Decimal(15)), Paid("pos", Decimal(20))],
-        "returned": [tea, plain],
+        "returned": [tea, shirt, plain],
         "change": Decimal(0),
         "refunded": Decimal(35),
         "tip": Decimal(3),
@@ -281,6 +285,7 @@ def test_a_refund_names_its_lines_and_their_tax() -> None:
     rows = [(one.date, one.name, one.details, one.amount) for one in table.entries]
     assert rows == [
         ("30 Mar 2026", "2 × Tea", ["of which tax 2.09"], f"{MINUS}30.00"),
+        ("30 Mar 2026", "1 × T-shirt", ["Large", "of which tax 1.00"], f"{MINUS}9.00"),
         ("", f"1 × {'x' * 60}", [], f"{MINUS}5.00"),
     ]
     assert sheet(content(), 1, AT).tables == []

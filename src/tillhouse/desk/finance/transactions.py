@@ -23,6 +23,7 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
     "back": {"type": "refund,reversal"},
 }
 _METHODS = ("", "cash", "transfer", "pos", "cloove_pay", "credit", "wallet", "other")
+_OF_PROVIDERS = ("wallet_withdrawal", "reversal", "fee")
 _FILTERS = ("type", "status", "method", "from", "to", "search", "customer_id", "page")
 _PER_PAGE = 25
 # A fact: its label, its text, and the page that it leads to.
@@ -97,7 +98,7 @@ def _rows(transactions: list[Data], frame: Frame) -> list[TransactionRow]:
         TransactionRow(
             address=f"{PATH}/{one['id']}",
             name=named("transaction_type", one["type"]),
-            more=" · ".join(filter(None, (one["customer"], one["orderShortCode"]))),
+            more=" · ".join(_more(one)),
             reference=one["reference"],
             method=named("method", one["method"]),
             at=one["fullDate"],
@@ -109,6 +110,13 @@ def _rows(transactions: list[Data], frame: Frame) -> list[TransactionRow]:
     ]
 
 
+def _more(one: Data) -> Iterator[str]:
+    yield from filter(None, (one["customer"], one["orderShortCode"]))
+    if one["changeAmount"]:
+        amount = exact(one["changeAmount"], one["currency"])
+        yield sentence("order_page.with_change", amount=amount)
+
+
 def _shown(one: Data, frame: Frame) -> dict[str, Any]:
     return {
         "transaction": {
@@ -117,10 +125,17 @@ def _shown(one: Data, frame: Frame) -> dict[str, Any]:
             "reference": one["reference"],
             "state": one["status"],
             "amount": exact(signed(one), one["currency"]),
+            "has_provider": _has_provider(one),
         },
         "facts": list(_facts(one, frame)),
         "provider": list(_provider(one)),
     }
+
+
+def _has_provider(one: Data) -> bool:
+    """Whether there is a provider to ask: none knows of money that was taken by hand."""
+    is_online = one["method"] == "cloove_pay" or one["providerMoney"] is not None
+    return is_online or one["type"] in _OF_PROVIDERS
 
 
 def _facts(one: Data, frame: Frame) -> Iterator[Fact]:

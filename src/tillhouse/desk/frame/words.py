@@ -70,6 +70,13 @@ def when(text: str, zone_name: str, today: date) -> str:
     return f"{local.day} {local:%b}" if local.year == today.year else f"{local.day} {local:%b %Y}"
 
 
+def when_exactly(text: str, zone_name: str, today: date) -> str:
+    """The same, with the time of any day."""
+    told = when(text, zone_name, today)
+    hour = f"{moment(text, zone_name):%H:%M}"
+    return told if hour in told else f"{told}, {hour}"
+
+
 def day(given: date) -> str:
     """A day with its weekday, such as "Friday 20 November"."""
     return f"{given:%A} {given.day} {given:%B}"

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, when
+from tillhouse.desk.frame.words import exact, money_column, when_exactly
 
 Data = Mapping[str, Any]
 # A view is a query with a name.
@@ -68,7 +68,7 @@ def _expires(link: Data, frame: Frame) -> str:
         return ""
     if link["expiresAt"] is None:
         return sentence("links.never")
-    return when(link["expiresAt"], frame.zone, frame.local.date())
+    return when_exactly(link["expiresAt"], frame.zone, frame.local.date())
 
 
 class LinkShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,10 +123,24 @@ def shown(link: Data, frame: Frame) -> LinkShown:
     )
 
 
+def paid(link: Data, transactions: list[Data], frame: Frame) -> list[tuple[str, str, str]]:
+    """Its payments: when, how much, and the page of each."""
+    today = frame.local.date()
+    return [
+        (
+            when_exactly(one["fullDate"], frame.zone, today),
+            exact(one["amount"], one["currency"]),
+            f"/desk/finance/transactions/{one['id']}",
+        )
+        for one in transactions
+        if one["paymentLinkId"] == link["id"] and one["direction"] == "in"
+    ]
+
+
 def _facts(link: Data, frame: Frame) -> Iterator[tuple[str, str]]:
     today = frame.local.date()
     for name, value in (
-        ("made", when(link["createdAt"], frame.zone, today)),
+        ("made", when_exactly(link["createdAt"], frame.zone, today)),
         ("expires", _expires(link, frame)),
         ("back_to", link["redirectUrl"]),
         ("reference", link["reference"]),

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.finance.operations import DEBT
+from tillhouse.desk.finance.operations import DEBT, LIST_TRANSACTIONS
 from tillhouse.desk.frame.lists import address, pager
-from tillhouse.desk.frame.places import LIST_LINKS, LIST_ORDERS, frame_of
+from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_LINKS, LIST_ORDERS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact
-from tillhouse.desk.links.links import VIEWS, rows, shown
+from tillhouse.desk.links.links import VIEWS, paid, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
@@ -20,6 +20,8 @@ _LIST = "/desk/links"
 _ONE = _LIST + "/{link_id}"
 _PER_PAGE = 25
 _ORDERS_SHOWN = 8
+_PAYMENTS_SHOWN = 50
+_CUSTOMERS_SHOWN = 100
 _FILTERS = ("status", "search", "target_type", "target_id", "customer_id", "page")
 _CUSTOMER = "customer."
 
@@ -43,8 +45,15 @@ async def show_list(page: PageRequest) -> Shown:
 
 async def show_link(page: PageRequest) -> Shown:
     """One link with what became of it."""
-    link = await page.needed(LINK, page.path["link_id"])
-    facts = {"link": shown(link.data, await frame_of(page)), "may_cancel": page.may(CANCEL)}
+    link, frame = (await page.needed(LINK, page.path["link_id"])).data, await frame_of(page)
+    told = None
+    if link["targetType"] == "sale" and link["paymentsCount"]:
+        told = await page.read(LIST_TRANSACTIONS, order_id=link["targetId"], limit=_PAYMENTS_SHOWN)
+    facts = {
+        "link": shown(link, frame),
+        "paid": paid(link, told.data, frame) if told else [],
+        "may_cancel": page.may(CANCEL),
+    }
     return Shown("links/link.html", facts)
 
 
@@ -96,7 +105,12 @@ async def _new(page: PageRequest, query: Mapping[str, str]) -> Shown:
         orders = await page.read(
             LIST_ORDERS, limit=_ORDERS_SHOWN, status="pending", payment_status="pending,partial"
         )
-    facts = {"target": target, "orders": order_rows(orders.data, frame) if orders else []}
+    known = await page.read(LIST_CUSTOMERS, limit=_CUSTOMERS_SHOWN)
+    facts = {
+        "known": known.data if known else [],
+        "target": target,
+        "orders": order_rows(orders.data, frame) if orders else [],
+    }
     return Shown("links/new.html", facts)
 
 

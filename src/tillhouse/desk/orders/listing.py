@@ -47,6 +47,14 @@ def filters(query: Mapping[str, str], today: str) -> dict[str, str | int | None]
     return found
 
 
+def payment_state(order: Mapping[str, Any]) -> str:
+    """How far an order is paid, and whether money of the sale went back."""
+    if order["status"] == "refunded":
+        return "refunded"
+    is_paid = order["paymentStatus"] == "paid"
+    return "part_refunded" if is_paid and order["refundedAmount"] else order["paymentStatus"]
+
+
 def rows(orders: list[Mapping[str, Any]], frame: Frame) -> list[OrderRow]:
     """The rows of a list."""
     totals = money_column([one["totalAmount"] for one in orders], frame.currency)
@@ -62,7 +70,7 @@ def rows(orders: list[Mapping[str, Any]], frame: Frame) -> list[OrderRow]:
             when=when(one["occurredAt"], frame.zone, today),
             channel=named("channel", one["channel"]),
             status=one["status"],
-            payment=one["paymentStatus"],
+            payment=payment_state(one),
             kitchen=one["kitchenTicketStatus"],
             to_collect=rest if one["status"] == "pending" and one["remainingAmount"] else None,
             total=total,

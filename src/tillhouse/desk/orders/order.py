@@ -1,6 +1,6 @@
 """One order in words: its lines, its sums, its money and its history."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,9 +9,13 @@ import msgspec
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, named, quantity, when
+from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
 STAGES = ("queued", "preparing", "ready", "served")
+# Money may go back by another way than it came, but not by these.
+_BACK_AS_IT_CAME = ("pos", "cloove_pay")
+_BACK = ("cash", "transfer", *_BACK_AS_IT_CAME, "credit", "other")
 
 
 class LineRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +28,11 @@ class LineRow(msgspec.Struct, frozen=True, kw_only=True):
     price: str
     quantity: str
     total: str
+
+    @property
+    def title(self) -> str:
+        """Its name with what was chosen: two of one name are told apart."""
+        return ", ".join(filter(None, (self.name, self.more)))
 
 
 class Sum(msgspec.Struct, frozen=True):
@@ -86,6 +95,10 @@ class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
     to_collect: str | None
     to_collect_shown: str
     can_refund: bool
+    # The methods by which money can go back, with what came by each.
+    ways_back: list[tuple[str, str]]
+    # The one by which all came; empty where there are several.
+    way_back: str
     is_open: bool
     stage: str | None
     next_stage: str | None
@@ -99,14 +112,14 @@ def shown(order: Data, frame: Frame) -> OrderShown:
     currency, today = order["currency"], frame.local.date()
     customer, stage = order["customer"], order["kitchenTicketStatus"]
     remaining = order["remainingAmount"]
-    status = order["status"]
+    status, held = order["status"], _held(order)
     return OrderShown(
         id=order["id"],
         code=order["shortCode"],
         name=customer["name"] if customer else order["summary"],
         about=", ".join(_about(order, frame)),
         status=status,
-        payment=order["paymentStatus"],
+        payment=payment_state(order),
         lines=[_line(one, currency) for one in order["items"]],
         sums=list(_sums(order)),
         payments=[_payment(one, order, frame) for one in order["payments"]],
@@ -116,12 +129,14 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         to_collect=str(remaining) if remaining > 0 and status != "cancelled" else None,
         to_collect_shown=exact(remaining, currency),
         can_refund=order["amountPaid"] > 0,
+        ways_back=list(_ways_back(order, held)),
+        way_back=next(iter(held)) if len(held) == 1 else "",
         is_open=status in ("pending", "scheduled"),
         stage=stage,
         next_stage=_next_stage(stage),
         customer=customer,
         facts=list(_facts(order)),
-        history=sorted(_history(order, frame, today), key=lambda one: one.at, reverse=True),
+        history=_newest_first(_history(order, frame, today)),
     )
 
 
@@ -163,6 +178,12 @@ def _line(line: Data, currency: str) -> LineRow:
     )
 
 
+def _title(line: Data) -> str:
+    """The goods of a line by one name."""
+    variant = line["variantName"]
+    return f"{line['productName']} ({variant})" if variant else line["productName"]
+
+
 def _sums(order: Data) -> Iterator[Sum]:
     """Every sum that is not zero: they lead from the lines to what is still to be paid."""
     currency = order["currency"]
@@ -186,11 +207,41 @@ def _sums(order: Data) -> Iterator[Sum]:
     yield from told("total", "totalAmount", is_strong=True)
     if not is_on_top:
         yield from told("tax_within", "taxAmount")
-    yield from told("paid", "amountPaid")
-    yield from told("refunded", "refundedAmount")
+    yield from _moved(order)
     yield from told("change", "changeAmount")
     yield from told("tip", "tipAmount")
     yield from told("to_collect", "remainingAmount", is_strong=order["remainingAmount"] > 0)
+
+
+def _moved(order: Data) -> Iterator[Sum]:
+    """The money that was paid; where some of it went back, that too, and what is left of it."""
+    paid, currency = order["amountPaid"], order["currency"]
+    back = sum(one["amount"] for one in order["refunds"] if one["status"] == "successful")
+    if paid or back:
+        yield Sum(sentence("order_page.paid"), exact(paid + back, currency))
+    if back:
+        yield Sum(sentence("order_page.given_back"), exact(-back, currency))
+        yield Sum(sentence("order_page.kept"), exact(paid, currency))
+
+
+def _held(order: Data) -> dict[str, Any]:
+    """The money that came by each method, less what went back by it."""
+    held: dict[str, Any] = {}
+    for sign, rows in ((1, order["payments"]), (-1, order["refunds"])):
+        for one in rows:
+            if one["status"] == "successful":
+                held[one["method"]] = held.get(one["method"], 0) + sign * one["amount"]
+    return {method: amount for method, amount in held.items() if amount > 0}
+
+
+def _ways_back(order: Data, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for method in _BACK:
+        name = named("method", method)
+        if method in held:
+            amount = exact(held[method], order["currency"])
+            yield method, sentence("refund.came", method=name, amount=amount)
+        elif method not in _BACK_AS_IT_CAME and (method != "credit" or order["customer"]):
+            yield method, name
 
 
 def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
@@ -207,7 +258,14 @@ def _payment(payment: Data, order: Data, frame: Frame) -> MoneyRow:
 
 
 def _refund(refund: Data, order: Data, frame: Frame) -> MoneyRow:
-    more = [refund["reason"], refund["failureReason"], refund["by"]["name"] if refund["by"] else ""]
+    items = {one["id"]: one for one in order["items"]}
+    lines = [one for one in refund["lines"] if one["itemId"] in items]
+    more = [f"{quantity(one['quantity'])} × {_title(items[one['itemId']])}" for one in lines]
+    more += [
+        refund["reason"],
+        refund["failureReason"],
+        refund["by"]["name"] if refund["by"] else "",
+    ]
     return _money(refund, frame, named("method", refund["method"]), more, order)
 
 
@@ -223,7 +281,7 @@ def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
     )
 
 
-def _money(one: Data, frame: Frame, name: str, more: list[str | None], order: Data) -> MoneyRow:
+def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order: Data) -> MoneyRow:
     return MoneyRow(
         at=one["at"],
         when=when(one["at"], frame.zone, frame.local.date()),
@@ -251,6 +309,11 @@ def _facts(order: Data) -> Iterator[tuple[str, str]]:
     ):
         if value:
             yield sentence(f"order_page.{name}"), value
+
+
+def _newest_first(moments: Iterator[Moment]) -> list[Moment]:
+    """Of those of one moment the later told is the newer: an order is recorded, then paid."""
+    return sorted(moments, key=lambda one: one.at)[::-1]
 
 
 def _history(order: Data, frame: Frame, today: Any) -> Iterator[Moment]:

@@ -11,7 +11,7 @@ from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, Frame, frame_of
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
-from tillhouse.desk.operations import Operation
+from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.orders import operations as ops
 from tillhouse.desk.orders.listing import VIEWS, filters, rows
 from tillhouse.desk.orders.order import delivery, shown
@@ -146,9 +146,20 @@ async def _order(
         page.read(ops.DELIVERIES, entity_id=order_id, limit=_DELIVERIES_SHOWN),
     )
     assert order is not None, "it is needed"  # noqa: S101
-    deliveries = [delivery(one, frame) for one in told.data] if told else []
+    deliveries = [delivery(one, frame) for one in await _deliveries(page, order.data, told)]
     facts = _facts(page, order.data, frame) | {"deliveries": deliveries}
     return Shown(template, facts, refusal=refusal)
+
+
+async def _deliveries(
+    page: PageRequest, order: dict[str, Any], told: OperationAnswer | None
+) -> list[dict[str, Any]]:
+    """The webhooks of the order and those of its ticket, the newest first."""
+    found = list(told.data) if told else []
+    if ticket_id := order["kitchenTicketId"]:
+        of_ticket = await page.read(ops.DELIVERIES, entity_id=ticket_id, limit=_DELIVERIES_SHOWN)
+        found += of_ticket.data if of_ticket else []
+    return sorted(found, key=lambda one: one["updatedAt"], reverse=True)[:_DELIVERIES_SHOWN]
 
 
 def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, Any]:

@@ -4,7 +4,7 @@ that the kind of business has: terms of a school, occupied rooms of a hotel."""
 from collections.abc import Mapping
 from typing import Any
 
-from tillhouse.desk.frame.places import Frame
+from tillhouse.desk.frame.places import LIST_CUSTOMERS, Frame
 from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.page import PageRequest
 from tillhouse.desk.products.operations import CATEGORIES, PROMOTIONS
@@ -28,6 +28,7 @@ async def options_of(page: PageRequest, frame: Frame) -> Options:
         "category_id": page.read(CATEGORIES, limit=_SHOWN),
         "promotion_id": page.read(PROMOTIONS, limit=_SHOWN, is_active="true"),
         "tags": page.read(TAGS, limit=_SHOWN),
+        "customer_name": page.read(LIST_CUSTOMERS, limit=_SHOWN),
     }
     if kind == "school":
         read["academic_term_id"] = page.read(TERMS, limit=_SHOWN)
@@ -40,7 +41,7 @@ async def options_of(page: PageRequest, frame: Frame) -> Options:
 
 
 def _option(name: str, one: Mapping[str, Any]) -> tuple[str, str]:
-    if name == "tags":
+    if name in ("tags", "customer_name"):
         return one["name"], one["name"]
     if name == "hotel_room_id":
         return one["id"], f"{one['number']}, {one['guestName']}"

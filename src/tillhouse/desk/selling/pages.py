@@ -14,7 +14,7 @@ import msgspec
 from tillhouse.desk.customers.operations import CUSTOMER
 from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.lists import address
-from tillhouse.desk.frame.places import LIST_PRODUCTS, RECORD, frame_of
+from tillhouse.desk.frame.places import LIST_PRODUCTS, RECORD, Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
 from tillhouse.desk.operations import Operation, OperationAnswer
@@ -23,6 +23,7 @@ from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
 from tillhouse.desk.selling.options import options_of
 from tillhouse.kit.errors import Invalid, Missing, Problem
+from tillhouse.kit.money import round_money
 from tillhouse.products.room import ROOM as PRODUCTS
 
 PRODUCT = Operation(PRODUCTS, "GET", "/v1/products/{product_id}")
@@ -52,8 +53,17 @@ class ShownLine(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     more: str
+    # The price of one; empty where there is one.
+    each: str
+    # The cost of the line before discount, tax and charges; None where that isn't known.
+    amount: Decimal | None
     price: str
     quantity: str
+
+    @property
+    def title(self) -> str:
+        """Its name with what was chosen: two of one name are told apart."""
+        return ", ".join(filter(None, (self.name, self.more)))
 
 
 async def show(page: PageRequest) -> Shown:
@@ -167,7 +177,7 @@ async def _choices(page: PageRequest, typed: Mapping[str, str]) -> Shown:
     facts = {
         "product": product,
         "variants": [one for one in product["variants"] if one["isActive"]],
-        "price_of": lambda variant: money(_price(product, variant), frame.currency),
+        "price_of": lambda variant: money(_price(product, variant, frame), frame.currency),
         "delta_of": lambda option: money(option["priceDelta"], frame.currency),
         "kept": [(name, typed.get(name, "")) for name in _KEPT if typed.get(name)],
         "back": _with(_SELL, typed, cart.read(typed.get("cart", ""))),
@@ -194,9 +204,15 @@ async def _sale(
         *(_product(page, one) for one in ids),
     )
     by_id = {one: there.data for one, there in zip(ids, products, strict=True) if there}
+    lines = [_shown(line, by_id, frame) for line in found.lines]
+    amounts = [line.amount for line in lines]
     facts: dict[str, Any] = {
-        "goods": [_good(one, frame.currency) for one in (listed.data if listed else [])],
-        "lines": [_shown(line, by_id, frame.currency) for line in found.lines],
+        "goods": [_good(one, frame) for one in (listed.data if listed else [])],
+        "lines": lines,
+        # The tax and the total are the server's to reckon, once it is recorded.
+        "subtotal": money(sum(filter(None, amounts), Decimal()), frame.currency)
+        if lines and None not in amounts
+        else None,
         "cart": found.text,
         "typed": typed,
         "options": options,
@@ -221,7 +237,7 @@ async def _product(page: PageRequest, product_id: UUID) -> OperationAnswer | Non
         return None
 
 
-def _good(product: Mapping[str, Any], currency: str) -> Good:
+def _good(product: Mapping[str, Any], frame: Frame) -> Good:
     variants = [one for one in product["variants"] if one["isActive"]]
     is_plain = len(variants) == 1 and not product["modifierGroups"]
     line = CartLine(
@@ -229,27 +245,46 @@ def _good(product: Mapping[str, Any], currency: str) -> Good:
         product=UUID(product["id"]),
         variant=UUID(variants[0]["id"]) if is_plain else None,
     )
-    lowest = min((_price(product, one) for one in variants), default=product["basePrice"])
+    lowest = min((_price(product, one, frame) for one in variants), default=product["basePrice"])
     return Good(
         id=product["id"],
         name=product["name"],
-        price=money(lowest, currency),
+        price=money(lowest, frame.currency),
         line=line.text if is_plain else None,
     )
 
 
-def _price(product: Mapping[str, Any], variant: Mapping[str, Any]) -> Any:
-    return product["basePrice"] if variant["price"] is None else variant["price"]
+def _price(product: Mapping[str, Any], variant: Mapping[str, Any], frame: Frame) -> Any:
+    """The price in the store that is chosen, else that of the variant, else of the product."""
+    store_id = frame.store["id"] if frame.store else None
+    prices = {one["storeId"]: one["price"] for one in variant["prices"]}
+    price = prices.get(store_id, variant["price"])
+    return product["basePrice"] if price is None else price
 
 
-def _shown(line: CartLine, by_id: Mapping[UUID, Mapping[str, Any]], currency: str) -> ShownLine:
-    count = quantity(line.quantity)
-    if line.product is None:
-        price = money(Decimal(line.price), currency)
-        return ShownLine(name=line.name, more="", price=price, quantity=count)
-    product = by_id.get(line.product)
-    if product is None:
-        return ShownLine(name=sentence("sell.gone"), more="", price="", quantity=count)
+def _shown(line: CartLine, by_id: Mapping[UUID, Mapping[str, Any]], frame: Frame) -> ShownLine:
+    product = by_id.get(line.product) if line.product else None
+    if product:
+        name, price, more = product["name"], *_choice_of(line, product, frame)
+    else:
+        name = sentence("sell.gone") if line.product else line.name
+        price, more = None if line.product else Decimal(line.price), ""
+    amount = None if price is None else round_money(price * line.quantity, frame.currency)
+    each = ""
+    if price is not None and line.quantity != 1:
+        each = sentence("sell.each", price=money(price, frame.currency))
+    return ShownLine(
+        name=name,
+        more=more,
+        each=each,
+        amount=amount,
+        price="" if amount is None else money(amount, frame.currency),
+        quantity=quantity(line.quantity),
+    )
+
+
+def _choice_of(line: CartLine, product: Mapping[str, Any], frame: Frame) -> tuple[Decimal, str]:
+    """The price of one as it was chosen, and the choice in words."""
     variants = {one["id"]: one for one in product["variants"]}
     variant = variants.get(str(line.variant))
     chosen = {str(option) for _, option in line.choices}
@@ -258,12 +293,10 @@ def _shown(line: CartLine, by_id: Mapping[UUID, Mapping[str, Any]], currency: st
         if option["id"] in chosen
     ]  # fmt: skip
     more = [variant["name"] if variant else "", *(option["name"] for option in options)]
-    price = _price(product, variant) if variant else product["basePrice"]
-    return ShownLine(
-        name=product["name"],
-        more=", ".join(filter(None, more)),
-        price=money(price + sum(option["priceDelta"] for option in options), currency),
-        quantity=count,
+    price = _price(product, variant, frame) if variant else product["basePrice"]
+    return (
+        Decimal(price) + sum(option["priceDelta"] for option in options),
+        ", ".join(filter(None, more)),
     )
 
 

@@ -70,6 +70,7 @@ class Returned(msgspec.Struct, frozen=True, kw_only=True):
     tax: Decimal
     # None in a receipt from before this was kept.
     at: str | None = None
+    variant: str | None = None
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,6 +214,7 @@ def _returned(order: Order, items: Sequence[ItemShown]) -> Iterator[Returned]:
                 tax = item.tax_amount * line.amount / item.total_price
                 yield Returned(
                     name=item.product_name,
+                    variant=item.variant_name,
                     quantity=line.quantity,
                     amount=line.amount,
                     tax=round_money(tax, order.currency),
@@ -313,10 +315,11 @@ def _entries(content: Content, zone: ZoneInfo) -> list[Entry]:
         Entry(
             date=written_day(parse_timestamp(one.at), zone) if one.at else "",
             name=f"{plain(one.quantity)} × {one.name}",
-            details=[f"of which tax {amount(one.tax, content.currency)}"] if one.tax else [],
+            details=list(filter(None, (one.variant, tax))),
             amount=amount(-one.amount, content.currency),
         )
         for one in content.returned
+        for tax in [f"of which tax {amount(one.tax, content.currency)}" if one.tax else None]
     ]
 
 
