@@ -307,7 +307,7 @@ async def update_customer(
     await db.execute(
         """
         UPDATE customers SET name = $3, email = $4, phone_number = $5, whatsapp_number = $6,
-            notes = $7, updated_at = $8
+            notes = $7, updated_at = changed_at(updated_at, $8)
         WHERE book_id = $1 AND id = $2
         """,
         book_id,
@@ -322,7 +322,7 @@ async def delete_customer(db: Db, book_id: BookId, customer_id: CustomerId, now:
     return await db.fetchval(
         """
         WITH gone AS (
-            UPDATE customers SET deleted_at = $3, updated_at = $3
+            UPDATE customers SET deleted_at = $3, updated_at = changed_at(updated_at, $3)
             WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id
         ), tally AS (
             INSERT INTO customer_tallies (book_id, slot, customers)

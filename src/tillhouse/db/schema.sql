@@ -174,6 +174,12 @@ BEGIN
     RETURN CASE WHEN is_closed(book, moment) THEN told_at ELSE moment END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.changed_at(before timestamp with time zone, asked timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ PARALLEL SAFE
+RETURN GREATEST((before + '00:00:00.001'::interval), asked, clock_timestamp());
+
 CREATE OR REPLACE FUNCTION public.check_guest_of_stay()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -87,8 +87,8 @@ async def delete(call: Call, product_id: ProductId) -> Deleted:
     shown, _ = await hold(call, product_id, named)
     facts = await fact_store.find_facts(call.db, call.book.id, named)
     rules.check_in_no_bundle(facts.bundle)
-    await store.delete_product(call.db, call.book.id, product_id, call.now)
-    await emit(call, PRODUCT_DELETED, data_of(shown, iso(call.now)))
+    gone_at = await store.delete_product(call.db, call.book.id, product_id, call.now)
+    await emit(call, PRODUCT_DELETED, data_of(shown, gone_at))
     return Deleted(product_id, iso(call.now))
 
 

@@ -299,7 +299,8 @@ _UPSERT = """
             base_price, tax_rate, image_url, is_active, is_extra_only, updated_at) = (
             excluded.name, excluded.type, excluded.description, excluded.category_id,
             excluded.unit, excluded.sku, excluded.base_price, excluded.tax_rate,
-            excluded.image_url, excluded.is_active, excluded.is_extra_only, $3)
+            excluded.image_url, excluded.is_active, excluded.is_extra_only,
+            changed_at(o.updated_at, $3))
         WHERE o.book_id = $1
     ), new_variant AS (
         INSERT INTO variants AS o (book_id, id, product_id, name, sku, price, image_url,
@@ -335,15 +336,16 @@ _UPSERT = """
 """
 
 
-async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> None:
-    """A product and its variants leave every list; what was sold keeps its name."""
-    await db.execute(
+async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> str:
+    """A product and its variants leave every list; what was sold keeps its name. Since when."""
+    return await db.fetchval(
         """
         WITH variant AS (
             UPDATE variants SET deleted_at = $3, updated_at = $3
             WHERE book_id = $1 AND product_id = $2 AND deleted_at IS NULL
         )
-        UPDATE products SET deleted_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2
+        UPDATE products SET deleted_at = $3, updated_at = changed_at(updated_at, $3)
+        WHERE book_id = $1 AND id = $2 RETURNING iso(updated_at)
         """,
         book_id,
         product_id,
