@@ -67,7 +67,7 @@ def menu(s: Story) -> None:
     s.known["bundle_id"] = s.sends("POST /v1/products", bundle)["id"]
     s.sends("GET /v1/products/{product_id}")
     s.sends("GET /v1/products/{product_id}", product_id=s.known["bundle_id"])
-    s.sends("GET /v1/products")
+    s.sends("GET /v1/products", query={"page": 1})
     s.sends(
         "GET /v1/products",
         query={
@@ -77,9 +77,7 @@ def menu(s: Story) -> None:
             "category_id": dishes["id"],
         },
     )
-    s.sends(
-        "GET /v1/products", query={"updated_since": "2020-01-01T00:00:00Z", "limit": 1, "page": 2}
-    )
+    s.sends("GET /v1/products", query={**s.after("2020-01-01T00:00:00", dishes["id"]), "limit": 1})
     s.sends("PATCH /v1/products/{product_id}", {"type": "service"}, status=422)
 
 

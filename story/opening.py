@@ -214,7 +214,8 @@ def customers(s: Story) -> None:
     s.known["friend_id"] = s.sends("POST /v1/customers", {"name": "Bola Ahmed"})["id"]
     s.sends("GET /v1/customers", query={"page": 2, "limit": 1})
     s.sends("GET /v1/customers", query={"search": "chi"})
-    s.sends("GET /v1/customers", query={"updated_since": "2026-01-01T00:00:00Z", "limit": 1})
+    since = s.after("2026-01-01T00:00:00", s.known["customer_id"])
+    s.sends("GET /v1/customers", query={**since, "limit": 1})
     s.sends("GET /v1/customers", query={"phone": "0803 000 0000", "email": "chinedu@example.com"})
     s.sends("GET /v1/customers", query={"limit": 1000, "sort": "name"}, status=422)
     s.sends("GET /v1/customers/{customer_id}")

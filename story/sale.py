@@ -229,7 +229,7 @@ def looked_up(s: Story) -> None:
         {"academic_term_id": s.known["term_id"]},
         {"tag_ids": s.known["tag_id"], "channel_fulfilled": "false"},
         {"search": "ngozi"},
-        {"updated_since": "2026-01-31T12:00:00Z", "limit": 2},
+        {**s.after("2026-01-31T12:00:00", s.known["order_id"]), "limit": 2},
         {"start_date": "2024-05-03", "end_date": "2024-05-03"},
     )
     for query in queries:

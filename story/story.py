@@ -41,6 +41,11 @@ class Story:
         answer = self._recorder.exchange(self._request(operation, body, parts))
         return answer["data"] if isinstance(answer, dict) and "data" in answer else answer
 
+    def after(self, moment: str, row: str) -> dict[str, str]:
+        """The query of a page by change, after this row as it was at this moment."""
+        cursor = f"{moment}.000Z_{row}_{moment}.000Z_2"
+        return {"updated_since": f"{moment}Z", "cursor": cursor}
+
     def waits(self, operation: str, is_so: Callable[[Any], bool], **parts: Any) -> None:
         """Ask until the data is as wanted; this is not recorded."""
         request = self._request(operation, None, parts)

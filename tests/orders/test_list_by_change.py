@@ -18,14 +18,15 @@ CUSTOMERS = "/v1/customers"
 async def listed(api: Api, path: str, **query: Any) -> list[dict[str, Any]]:
     """All pages of what changed, two of it on each."""
     found: list[dict[str, Any]] = []
-    for page in range(1, 20):
-        answer = await api.get(
-            f"{path}?{urlencode({**query, 'page': page, 'limit': 2})}", status=200
-        )
+    for _ in range(20):
+        answer = await api.get(f"{path}?{urlencode({**query, 'limit': 2})}", status=200)
         found += answer.data
-        assert answer.json["meta"]["total"] >= len(found)
-        if not answer.json["meta"]["hasMore"]:
+        meta = answer.json["meta"]
+        assert (meta["total"], meta["page"]) >= (len(found), 1)
+        if not meta["hasMore"]:
+            assert meta["nextCursor"] is None
             return found
+        query["cursor"] = meta["nextCursor"]
     raise AssertionError("the pages have no end")
 
 

@@ -1,9 +1,11 @@
 """Customers: make, find, change, delete; each change is told to those who subscribe to it."""
 
+from functools import partial
 from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.customers import rules, store
+from tillhouse.customers.listing import store as listing
 from tillhouse.customers.types import (
     Customer,
     CustomerFilter,
@@ -11,12 +13,14 @@ from tillhouse.customers.types import (
     NewCustomer,
     WantedCustomer,
 )
+from tillhouse.db import changes
 from tillhouse.db.pool import Db
+from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import BookId, CustomerId, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import PageOf
 from tillhouse.webhooks.emit import emit
 
 # Somebody may make, and delete, the same customer between any two looks; not for ever.
@@ -47,12 +51,17 @@ async def list_page(call: Call, wanted: CustomerFilter) -> PageOf[Customer]:
     """One page of the customers: by change when since, else the newest first."""
     page = wanted.pick()
     matching = await _matching(call, wanted)
+    here = call.db, call.book.id
+    if wanted.updated_since:
+        count = partial(listing.count_matching, *here, matching)
+        changed = partial(listing.list_changed, *here, matching)
+        return await changes.list_page(call.db, wanted, count, changed)
     if matching.is_everybody:
-        found = await store.find_newest(call.db, call.book.id, page)
+        found = await listing.find_newest(*here, page)
     else:
-        found = await store.find_matching(call.db, call.book.id, matching, page)
-    shown = await store.list_customers(call.db, call.book.id, found.ids)
-    return PageOf(shown, meta(page, found.total))
+        found = await listing.find_matching(*here, matching, page)
+    shown = await listing.list_customers(*here, found.ids)
+    return PageOf(shown, numbered_meta(page, found.total))
 
 
 async def show(call: Call, customer_id: CustomerId) -> Customer:
@@ -173,7 +182,7 @@ async def _known(
     return customer_id, is_new
 
 
-async def _matching(call: Call, wanted: CustomerFilter) -> store.Matching:
+async def _matching(call: Call, wanted: CustomerFilter) -> listing.Matching:
     asked, phone = rules.CustomerSearch(), wanted.phone
     if wanted.search or phone is not None:
         country = await store.find_country(call.db, call.book.id)
@@ -183,7 +192,7 @@ async def _matching(call: Call, wanted: CustomerFilter) -> store.Matching:
     if asked.email and email is not None and asked.email != email:
         # A customer has one address: two fit none.
         email = ""
-    return store.Matching(
+    return listing.Matching(
         words=rules.word_query(asked.words) if asked.words is not None else None,
         email=asked.email if email is None else email,
         phone_number=phone,

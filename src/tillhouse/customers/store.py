@@ -1,4 +1,4 @@
-"""Statements on customers. The list is ordered by id, which rises with time."""
+"""Statements on customers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,11 +11,9 @@ from asyncpg import Record
 from tillhouse.customers.rules import Contact
 from tillhouse.customers.types import Customer
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, CustomerId
-from tillhouse.kit.page import Page
 
-_CUSTOMER = """
+CUSTOMER = """
     SELECT c.id, c.name, c.email, c.phone_number, c.whatsapp_number, c.notes,
         coalesce((SELECT b.credits - b.debits FROM ledger_balances b
             WHERE b.book_id = c.book_id AND b.kind = 'customer_credit' AND b.owner_id = c.id), 0)
@@ -23,8 +21,7 @@ _CUSTOMER = """
         iso(c.created_at) AS created_at, iso(c.updated_at) AS updated_at
     FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
 """
-
-_THESE: LiteralString = " AND c.id = ANY($2) ORDER BY array_position($2, c.id)"
+"""Customers of a book as answers show them; further conditions follow."""
 
 # Adds what the statement made to the tally, each connection to a slot of its own.
 _TALLY: LiteralString = """
@@ -51,29 +48,6 @@ IS_NEW: LiteralString = """
     AND (SELECT count(*) = count(DISTINCT lower(n.name)) FROM newcomer n)
 """
 """Whether none of their names was taken, and no two are the same."""
-
-
-class CustomerPage(msgspec.Struct, frozen=True):
-    """The ids on one page, and how many there are on all."""
-
-    total: int
-    ids: list[UUID]
-
-
-class Matching(msgspec.Struct, frozen=True, kw_only=True):
-    """Conditions on customers; `words` is a text search."""
-
-    words: str | None = None
-    email: str | None = None
-    phone_number: str | None = None
-    # As it is written in a search: somebody's phone number, or their number for messages.
-    any_number: str | None = None
-    since: datetime | None = None
-
-    @property
-    def is_everybody(self) -> bool:
-        """Whether there is no condition."""
-        return self == Matching()
 
 
 async def find_country(db: Db, book_id: BookId) -> str:
@@ -140,7 +114,7 @@ async def lock_reachable(
 ) -> list[Customer]:
     """Lock and return the owners of any of the numbers or addresses."""
     rows = await db.fetch(
-        _CUSTOMER
+        CUSTOMER
         + """
             AND c.id IN (
                 SELECT id FROM customers
@@ -252,7 +226,7 @@ async def list_owners(
 ) -> list[Customer]:
     """The owners of a number and an address, except one."""
     rows = await db.fetch(
-        _CUSTOMER
+        CUSTOMER
         + """
             AND c.id IN (
                 SELECT id FROM customers
@@ -290,13 +264,13 @@ async def find_owners(
 
 async def show_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Customer | None:
     """One customer."""
-    row = await db.fetchrow(_CUSTOMER + " AND c.id = $2", book_id, customer_id)
+    row = await db.fetchrow(CUSTOMER + " AND c.id = $2", book_id, customer_id)
     return Customer(**row) if row else None
 
 
 async def lock_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Customer | None:
     """One customer, locked until the transaction ends."""
-    row = await db.fetchrow(_CUSTOMER + " AND c.id = $2 FOR NO KEY UPDATE", book_id, customer_id)
+    row = await db.fetchrow(CUSTOMER + " AND c.id = $2 FOR NO KEY UPDATE", book_id, customer_id)
     return Customer(**row) if row else None
 
 
@@ -307,7 +281,7 @@ async def update_customer(
     await db.execute(
         """
         UPDATE customers SET name = $3, email = $4, phone_number = $5, whatsapp_number = $6,
-            notes = $7, updated_at = $8
+            notes = $7, updated_at = changed_at(updated_at, $8)
         WHERE book_id = $1 AND id = $2
         """,
         book_id,
@@ -322,7 +296,7 @@ async def delete_customer(db: Db, book_id: BookId, customer_id: CustomerId, now:
     return await db.fetchval(
         """
         WITH gone AS (
-            UPDATE customers SET deleted_at = $3, updated_at = $3
+            UPDATE customers SET deleted_at = $3, updated_at = changed_at(updated_at, $3)
             WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id
         ), tally AS (
             INSERT INTO customer_tallies (book_id, slot, customers)
@@ -336,65 +310,3 @@ async def delete_customer(db: Db, book_id: BookId, customer_id: CustomerId, now:
         customer_id,
         now,
     )
-
-
-async def find_newest(db: Db, book_id: BookId, page: Page) -> CustomerPage:
-    """A page of everybody: the ids come from their index alone, however far the page is."""
-    row = await db.fetchrow(
-        """
-        SELECT
-            (SELECT coalesce(sum(customers), 0)::bigint FROM customer_tallies
-             WHERE book_id = $1) AS total,
-            ARRAY(SELECT id FROM customers WHERE book_id = $1 AND deleted_at IS NULL
-                  ORDER BY id DESC LIMIT $2 OFFSET $3) AS ids
-        """,
-        book_id,
-        page.per_page,
-        page.offset,
-    )
-    return _found(row)
-
-
-async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page) -> CustomerPage:
-    """A page of those who match; found first and ordered then, or the order would lead the way."""
-    where = (
-        Where(book_id)
-        .and_("customer_words(c.book_id, c.name) @@ customer_query($1, $)", matching.words)
-        # A query of mere punctuation leaves only the book, which every customer matches.
-        .and_("numnode(customer_query($1, $)) > 1", matching.words)
-        .and_("lower(c.email) = $", matching.email)
-        .and_("c.phone_number = $", matching.phone_number)
-        .and_("c.phone_number = $ OR c.whatsapp_number = $", matching.any_number)
-        .and_(
-            "c.updated_at >= $ AND (c.id >= least_id($::timestamptz - interval '10 minutes')"
-            " OR c.updated_at > c.created_at)",
-            matching.since,
-        )
-    )
-    order: LiteralString = "updated_at, id" if matching.since else "id DESC"
-    row = await db.fetchrow(
-        """
-        WITH found AS MATERIALIZED (
-            SELECT c.id, c.updated_at FROM customers c
-            WHERE c.book_id = $1 AND c.deleted_at IS NULL
-        """
-        + where.sql()
-        + """)
-        SELECT (SELECT count(*) FROM found) AS total,
-            ARRAY(SELECT id FROM found ORDER BY
-        """
-        + order
-        + (" LIMIT " + where.slot(page.per_page) + " OFFSET " + where.slot(page.offset))
-        + ") AS ids",
-        *where.args,
-    )
-    return _found(row)
-
-
-def _found(row: Record | None) -> CustomerPage:
-    return CustomerPage(row["total"], row["ids"]) if row else CustomerPage(0, [])
-
-
-async def list_customers(db: Db, book_id: BookId, ids: list[UUID]) -> list[Customer]:
-    """These customers, in this order."""
-    return [Customer(**row) for row in await db.fetch(_CUSTOMER + _THESE, book_id, ids)]

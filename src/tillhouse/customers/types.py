@@ -7,11 +7,11 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.text_types import OneLine
-from tillhouse.kit.values import Email, Moment, Search
+from tillhouse.kit.values import Email, Search
 
 NOTES_LENGTH_MAX = 2_000
 
@@ -77,10 +77,9 @@ class Customer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class CustomerFilter(Paged):
+class CustomerFilter(PagedByChange):
     """Which customers, and which page of them."""
 
     search: Search | None = None
     email: Filter | None = None
     phone: Filter | None = None
-    updated_since: Moment | None = None

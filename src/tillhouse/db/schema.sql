@@ -174,6 +174,12 @@ BEGIN
     RETURN CASE WHEN is_closed(book, moment) THEN told_at ELSE moment END;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.changed_at(before timestamp with time zone, asked timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ PARALLEL SAFE
+RETURN GREATEST((before + '00:00:00.001'::interval), asked, clock_timestamp());
+
 CREATE OR REPLACE FUNCTION public.check_guest_of_stay()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -982,7 +988,7 @@ CREATE TABLE customers (
     CONSTRAINT customers_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT customers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
-CREATE INDEX customers_by_change ON customers USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL AND updated_at > created_at;
+CREATE INDEX customers_by_change ON customers USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_whatsapp ON customers USING btree (book_id, whatsapp_number) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name));
@@ -2053,7 +2059,7 @@ END))::smallint) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
-CREATE INDEX orders_by_change ON orders USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL AND updated_at > created_at;
+CREATE INDEX orders_by_change ON orders USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, refunded_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;

@@ -31,6 +31,12 @@ class Where:
             self._parts.append(_VALUE.sub(f"${len(self.args)}", condition))
         return self
 
+    def and_after(self, columns: LiteralString, *key: object) -> "Where":
+        """Only rows after this key, in the order of these columns."""
+        slots = ", ".join(self.slot(value) for value in key)
+        self._parts.append(f"({columns}) > ({slots})")
+        return self
+
     def sql(self) -> LiteralString:
         """The conditions as ` AND …`, empty when there is none."""
         return cast(LiteralString, "".join(f" AND ({part})" for part in self._parts))

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.customers.types import PersonName
+from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import (
     CustomerId,
@@ -19,7 +20,6 @@ from tillhouse.kit.ids import (
     VariantId,
 )
 from tillhouse.kit.money import Amount
-from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
 from tillhouse.orders.money_types import (
@@ -163,7 +163,7 @@ class StageChange(msgspec.Struct, forbid_unknown_fields=True):
     """The stage to set, in any direction."""
 
 
-class OrderFilter(Paged):
+class OrderFilter(PagedByChange):
     """Which orders, and which page of them."""
 
     status: Annotated[list[Status], Meta(min_length=1)] | None = None
@@ -189,7 +189,6 @@ class OrderFilter(Paged):
     """Up to this day, all of it, or up to this moment; days as in `start_date`."""
     search: Search | None = None
     """Only orders whose short code, or a word of the customer's name, begins so."""
-    updated_since: Moment | None = None
     is_automated: bool | None = None
     channel_fulfilled: bool | None = None
     scheduled_only: bool | None = None

@@ -7,11 +7,11 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CategoryId, ProductId, StoreId, VariantId
 from tillhouse.kit.money import Amount
-from tillhouse.kit.page import Paged
-from tillhouse.kit.values import Moment, Search
+from tillhouse.kit.values import Search
 from tillhouse.products.values import (
     CatalogName,
     ImageUrl,
@@ -243,7 +243,7 @@ class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class ProductFilter(Paged):
+class ProductFilter(PagedByChange):
     """Which products, and which page of them."""
 
     search: Search | None = None
@@ -251,7 +251,6 @@ class ProductFilter(Paged):
     category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
-    updated_since: Moment | None = None
 
 
 class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -8,6 +8,7 @@ import msgspec
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Route
 from tillhouse.http.signature import NoBody
+from tillhouse.kit.changes import ChangesMeta, PagedByChange
 from tillhouse.kit.page import Meta
 from tillhouse.reference.events import webhooks
 from tillhouse.reference.guards import SECURITY, description, security
@@ -66,7 +67,12 @@ def describe(product: Composition, exchanges: Sequence[Exchange], version: str) 
 
 
 def _schemas(endpoints: Sequence[RouteHandler], product: Composition) -> Schemas:
-    answers: list[Any] = [Error, Meta, *(event.data for event in product.declared.events)]
+    answers: list[Any] = [
+        Error,
+        Meta,
+        ChangesMeta,
+        *(event.data for event in product.declared.events),
+    ]
     for endpoint in endpoints:
         answers += [endpoint.data_type, *filter(None, [endpoint.route.extra])]
     bodies = [e.body_type for e in endpoints if e.body_type is not NoBody]
@@ -129,7 +135,9 @@ def _envelope(endpoint: RouteHandler, schemas: Schemas) -> Schema:
         "data": schemas.of(endpoint.data_type),
     }
     if "page" in getattr(endpoint.query_type, "__struct_fields__", ()):
-        properties["meta"] = {"$ref": REF.format(name="Meta")}
+        is_by_change = issubclass(endpoint.query_type or object, PagedByChange)
+        name = "ChangesMeta" if is_by_change else "Meta"
+        properties["meta"] = {"$ref": REF.format(name=name)}
     if endpoint.route.extra is not None:
         extra = schemas.named(schemas.of(endpoint.route.extra))
         properties |= extra["properties"]

@@ -77,7 +77,8 @@ PARAMETERS: dict[str, str] = {
     "transaction_id": "The id of the transaction.",
     "type": "Only those of this type.",
     "unread": "Only conversations with unread messages (true), or only the others.",
-    "updated_since": "Only what changed then or later, the oldest change first.",
+    "updated_since": "Only what changed then or later, the oldest change first; next time, "
+    "begin with `meta.nextUpdatedSince`.",
     "variant_id": "Only what belongs to this variant, by the variant's id.",
     "voice_agent_id": "The id of the agent.",
     "voice_number_id": "The id of the voice number.",

@@ -66,7 +66,7 @@ _UPDATE: LiteralString = (
     + names(CHANGING, "{0} = r.{0}")
     + ", "
     + each("paid_by_{0} = (r.tendered ->> '{0}')::numeric", METHODS)
-    + ", updated_at = $3 FROM json_to_record($4) AS r ("
+    + ", updated_at = changed_at(o.updated_at, $3) FROM json_to_record($4) AS r ("
     + record(CHANGING)
     + """, tendered jsonb)
     WHERE o.book_id = $1 AND o.id = $2

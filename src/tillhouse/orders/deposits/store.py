@@ -100,7 +100,7 @@ async def update_automated(db: Db, key: BookKey, now: datetime) -> bool:
     """Say that a provider watches an order's payments; False where that was so before."""
     done = await db.execute(
         """
-        UPDATE orders SET is_automated = true, updated_at = $3
+        UPDATE orders SET is_automated = true, updated_at = changed_at(updated_at, $3)
         WHERE book_id = $1 AND id = $2 AND NOT is_automated
         """,
         *key,

@@ -9,9 +9,11 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
+from tillhouse.db import changes
 from tillhouse.db.where import rows_of
+from tillhouse.kit.changes import Position, numbered_meta
 from tillhouse.kit.money import round_money
-from tillhouse.kit.page import Page, meta
+from tillhouse.kit.page import Page
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store
@@ -21,7 +23,7 @@ from tillhouse.orders.listing.store.query import FILTERS, OrderQuery, Reach
 from tillhouse.orders.listing.types import MethodSum, OrderPage, Summary
 from tillhouse.orders.money_types import method_of
 from tillhouse.orders.showing import orders_of
-from tillhouse.orders.types import OrderFilter, PaymentMethod
+from tillhouse.orders.types import Order, OrderFilter, PaymentMethod
 from tillhouse.stores.store import find_clock
 
 # No scan is longer than this: else the tallies tell where the page is.
@@ -33,21 +35,37 @@ _METHODS: tuple[PaymentMethod, ...] = get_args(PaymentMethod)
 
 async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     """One page of the orders that fit, and the figures of all that do."""
-    query = await _query(call, wanted)
     page = wanted.pick()
+    query = await _query(call, wanted)
+    if wanted.updated_since:
+        return await _changes(call, wanted, query)
     summary = _summary(await _figures(call, query))
     rows: Sequence[Record] = []
     if page.offset < summary.filtered_orders:
         list_rows = partial(_rows, call, wanted, query, summary)
         rows = await rows_of(list_rows, page, summary.filtered_orders)
-    return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
+    return OrderPage(orders_of(call, rows), numbered_meta(page, summary.filtered_orders), summary)
+
+
+async def _changes(call: Call, wanted: OrderFilter, query: OrderQuery) -> OrderPage:
+    """One page of what changed; the figures with the first."""
+    beginning = await changes.begin(call.db, wanted)
+    if beginning.position is None:
+        summary = _summary(await _figures(call, query))
+        total = summary.filtered_orders
+    else:
+        summary, total = None, beginning.position.total
+
+    async def list_orders(position: Position | None, count: int) -> list[Order]:
+        rows = await store.list_changed(call.db, call.book.id, query, position, count)
+        return orders_of(call, rows)
+
+    return OrderPage(*await changes.page_of(beginning, wanted.limit, total, list_orders), summary)
 
 
 async def _rows(
     call: Call, wanted: OrderFilter, query: OrderQuery, summary: Summary, page: Page
 ) -> Sequence[Record]:
-    if wanted.updated_since:
-        return await store.list_changed(call.db, call.book.id, query, page)
     if wanted.scheduled_only:
         return await store.list_scheduled(call.db, call.book.id, query, page)
     if _is_looked_up(query):

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import msgspec
 
-from tillhouse.kit.page import Meta as PageMeta
+from tillhouse.kit.changes import ChangesMeta
 from tillhouse.orders.types import Order, PaymentMethod
 
 
@@ -58,13 +58,14 @@ class Summary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Figures(msgspec.Struct):
     """The figures that a list of orders tells beside them."""
 
-    summary: Summary
-    """Figures of the orders that fit, and of the whole book."""
+    summary: Summary | None
+    """Figures of the orders that fit, and of the whole book; null with `cursor`: the first page has
+    them."""
 
 
 class OrderPage(msgspec.Struct, frozen=True):
     """One page of orders with what is told about the whole."""
 
     orders: list[Order]
-    meta: PageMeta
-    summary: Summary
+    meta: ChangesMeta
+    summary: Summary | None

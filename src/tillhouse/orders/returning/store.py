@@ -155,7 +155,8 @@ async def add_returning(db: Db, key: BookKey, amount: Decimal, now: datetime) ->
     """Count so much more, or below zero less, as on its way from an order that is locked."""
     await db.execute(
         """
-        UPDATE orders SET returning_amount = returning_amount + $3, updated_at = $4
+        UPDATE orders SET returning_amount = returning_amount + $3,
+            updated_at = changed_at(updated_at, $4)
         WHERE book_id = $1 AND id = $2
         """,
         *key,

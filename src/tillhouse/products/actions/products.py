@@ -4,12 +4,14 @@ from functools import partial
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.db import changes
 from tillhouse.db.where import rows_of
+from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import ProductId, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import PageOf
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData
@@ -21,8 +23,9 @@ from tillhouse.webhooks.emit import emit
 
 
 async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
-    """One page of the products that fit."""
+    """One page of the products that fit: by change when since, else by name or the newest first."""
     page = wanted.pick()
+    here = call.db, call.book.id
     query = store.ProductQuery(
         search=wanted.search,
         category_id=wanted.category_id,
@@ -30,9 +33,13 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
         is_active=wanted.is_active,
         since=wanted.updated_since.at if wanted.updated_since else None,
     )
-    total = await store.count_products(call.db, call.book.id, query)
-    listed = partial(store.list_products, call.db, call.book.id, query)
-    return PageOf(await rows_of(listed, page, total), meta(page, total))
+    if wanted.updated_since:
+        count = partial(store.count_products, *here, query)
+        changed = partial(store.list_changed, *here, query)
+        return await changes.list_page(call.db, wanted, count, changed)
+    total = await store.count_products(*here, query)
+    listed = partial(store.list_products, *here, query)
+    return PageOf(await rows_of(listed, page, total), numbered_meta(page, total))
 
 
 async def show(call: Call, product_id: ProductId) -> Product:
@@ -87,8 +94,8 @@ async def delete(call: Call, product_id: ProductId) -> Deleted:
     shown, _ = await hold(call, product_id, named)
     facts = await fact_store.find_facts(call.db, call.book.id, named)
     rules.check_in_no_bundle(facts.bundle)
-    await store.delete_product(call.db, call.book.id, product_id, call.now)
-    await emit(call, PRODUCT_DELETED, data_of(shown, iso(call.now)))
+    gone_at = await store.delete_product(call.db, call.book.id, product_id, call.now)
+    await emit(call, PRODUCT_DELETED, data_of(shown, gone_at))
     return Deleted(product_id, iso(call.now))
 
 

@@ -8,8 +8,10 @@ from uuid import UUID
 import msgspec
 from asyncpg import Record
 
+from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
 from tillhouse.db.where import PAGE_BYTES, Where, weighed
+from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId, CategoryId, ProductId, VariantId
 from tillhouse.kit.json import encode
 from tillhouse.kit.page import Page
@@ -172,14 +174,12 @@ async def count_products(db: Db, book_id: BookId, query: ProductQuery) -> int:
 
 
 async def list_products(db: Db, book_id: BookId, query: ProductQuery, page: Page) -> list[Product]:
-    """One page of the products that fit: by name when searched, by change when since, else new."""
+    """One page of the products that fit: by name when searched, else the newest first."""
     where = _where(book_id, query)
     source, by_page, by_row = _ALL, " ORDER BY p.id DESC", " ORDER BY p.id DESC"
     if query.search:
         source = _SEARCHED
         by_page, by_row = " ORDER BY lower(p.name), p.id", " ORDER BY lower(p.name), p.id"
-    elif query.since:
-        by_page = by_row = " ORDER BY p.updated_at, p.id"
     conditions = where.sql()
     # The page is cut before anything is nested, so that rows passed over cost no more than that.
     limit = " LIMIT " + where.slot(page.per_page)
@@ -193,6 +193,25 @@ async def list_products(db: Db, book_id: BookId, query: ProductQuery, page: Page
         + where.slot(page.offset)
         + ")"
         + weighed(_SHOWN + by_row + limit, *_JSON),
+        *where.args,
+    )
+    return [_listed(row) for row in rows]
+
+
+async def list_changed(
+    db: Db, book_id: BookId, query: ProductQuery, position: Position | None, count: int
+) -> list[Product]:
+    """So many of the products that fit after a place, the oldest change first."""
+    where = and_after(_where(book_id, query), "p.updated_at, p.id", position)
+    source = _SEARCHED if query.search else _ALL
+    by_change: LiteralString = " ORDER BY p.updated_at, p.id LIMIT " + where.slot(count)
+    rows = await db.fetch(
+        "WITH page AS (SELECT p.* "
+        + source
+        + where.sql()
+        + by_change
+        + ")"
+        + weighed(_SHOWN + by_change, *_JSON),
         *where.args,
     )
     return [_listed(row) for row in rows]
@@ -299,7 +318,8 @@ _UPSERT = """
             base_price, tax_rate, image_url, is_active, is_extra_only, updated_at) = (
             excluded.name, excluded.type, excluded.description, excluded.category_id,
             excluded.unit, excluded.sku, excluded.base_price, excluded.tax_rate,
-            excluded.image_url, excluded.is_active, excluded.is_extra_only, $3)
+            excluded.image_url, excluded.is_active, excluded.is_extra_only,
+            changed_at(o.updated_at, $3))
         WHERE o.book_id = $1
     ), new_variant AS (
         INSERT INTO variants AS o (book_id, id, product_id, name, sku, price, image_url,
@@ -335,15 +355,16 @@ _UPSERT = """
 """
 
 
-async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> None:
-    """A product and its variants leave every list; what was sold keeps its name."""
-    await db.execute(
+async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> str:
+    """A product and its variants leave every list; what was sold keeps its name. Since when."""
+    return await db.fetchval(
         """
         WITH variant AS (
             UPDATE variants SET deleted_at = $3, updated_at = $3
             WHERE book_id = $1 AND product_id = $2 AND deleted_at IS NULL
         )
-        UPDATE products SET deleted_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2
+        UPDATE products SET deleted_at = $3, updated_at = changed_at(updated_at, $3)
+        WHERE book_id = $1 AND id = $2 RETURNING iso(updated_at)
         """,
         book_id,
         product_id,

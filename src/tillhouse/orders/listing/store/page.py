@@ -10,8 +10,10 @@ from typing import LiteralString
 
 from asyncpg import Record
 
+from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where, weighed
+from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store.page_windows import PageWindows
@@ -129,10 +131,13 @@ async def list_within(
     )
 
 
-async def list_changed(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
-    """One page of what changed since a moment, the oldest change first."""
-    fixed = Where(book_id, page.per_page, page.offset, query.words)
+async def list_changed(
+    db: Db, book_id: BookId, query: OrderQuery, position: Position | None, count: int
+) -> Sequence[Record]:
+    """So many of what changed since a moment and after a place, the oldest change first."""
+    fixed = Where(book_id, count, 0, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
+    where = and_after(where, "o.updated_at, o.id", position)
     return await db.fetch(
         "WITH"
         + BUYERS

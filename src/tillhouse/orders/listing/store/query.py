@@ -49,13 +49,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("tag_ids", "o.tag_ids <> '{}' AND o.tag_ids && $", Reach.DETAIL),
     Filter("customer_id", "o.customer_id = $", Reach.ORDER),
     Filter("table_session_id", "o.table_session_id = $", Reach.ORDER),
-    # An order that never changed is as old as its id; the others have an index of changes.
-    Filter(
-        "updated_since",
-        "o.updated_at >= $ AND (o.id >= least_id($::timestamptz - interval '10 minutes')"
-        " OR o.updated_at > o.created_at)",
-        Reach.ORDER,
-    ),
+    Filter("updated_since", "o.updated_at >= $", Reach.ORDER),
 )
 
 
