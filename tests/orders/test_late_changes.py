@@ -170,7 +170,7 @@ async def test_a_page_by_change_goes_on_by_its_cursor(open_shop: Open, kind: str
     api = (await open_shop()).api
     await made(api, kind)
     plain = (await api.get(f"/v1/{kind}", status=200)).json["meta"]
-    assert (plain["nextCursor"], plain["nextUpdatedSince"]) == (None, None)
+    assert not {"nextCursor", "nextUpdatedSince"} & set(plain)
     since = {"updated_since": "2026-01-31T12:00:00Z"}
     cursor = f"2026-01-31T12:00:00.000Z_{UUID(int=7)}_2026-01-31T11:58:00.000Z_3"
     await api.get(f"/v1/{kind}?{urlencode({**since, 'cursor': cursor})}", status=200)

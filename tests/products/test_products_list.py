@@ -30,7 +30,6 @@ async def test_pages_cover_every_product_once(catalog: Catalog) -> None:
         seen += [product["name"] for product in answer.data]
         assert answer.json["meta"] == {
             "total": 5, "page": page, "perPage": 2, "totalPages": 3, "hasMore": page < 3,
-            "nextCursor": None, "nextUpdatedSince": None,
         }  # fmt: skip
     assert seen == [f"Dish {number}" for number in (4, 3, 2, 1, 0)]
     await catalog.api.get(f"{PRODUCTS}?limit=101", status=422)

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tillhouse.kit.clock import Timestamp, iso, parse_timestamp
 from tillhouse.kit.errors import Invalid
@@ -72,11 +73,11 @@ class PagedByChange(Paged):
 class ChangesMeta(Meta, frozen=True, rename="camel"):
     """The description of a page, and how to go on with a list by change."""
 
-    next_cursor: str | None = None
-    """The `cursor` of the next page; null on the last one, and without `updated_since`."""
-    next_updated_since: Timestamp | None = None
+    next_cursor: str | UnsetType | None = UNSET
+    """The `cursor` of the next page; null on the last one, absent without `updated_since`."""
+    next_updated_since: Timestamp | UnsetType = UNSET
     """The `updated_since` of the next look, once all pages are read: no change is lost by it, some
-    come again. Null without `updated_since`."""
+    come again. Absent without `updated_since`."""
 
 
 def numbered_meta(page: Page, total: int) -> ChangesMeta:
