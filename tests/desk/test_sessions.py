@@ -1,5 +1,7 @@
 """Signing in and out: who gets in, where one lands, and what a session is worth afterwards."""
 
+from uuid import UUID
+
 import asyncpg
 import pytest
 
@@ -174,6 +176,42 @@ async def test_signing_in_again_ends_the_session_before(
     await browser.open("/desk")
     browser.cookies = before
     await browser.open("/desk", status=303)
+
+
+async def test_every_other_way_in_ends_the_session_before(
+    business: Business, make: Make, services: Services, browser: Browser, sql: asyncpg.Connection
+) -> None:
+    """A login inside a form, an invitation, a new business, an address that opens once."""
+
+    async def standing() -> int:
+        return await sql.fetchval(
+            "SELECT count(*) FROM sessions WHERE user_id = $1 AND cookie_digest IS NOT NULL "
+            "AND ended_at IS NULL",
+            UUID(business.user_id),
+        )
+
+    await browser.sign_in(business.email, PASSWORD)
+    login = {"sign_in_email": business.email, "sign_in_password": PASSWORD}
+    await browser.open("/desk/account")
+    await browser.submit("/desk/account/theme", theme="dark", **login)
+    await browser.open("/desk")
+    assert await standing() == 1
+
+    await business.step_up()
+    body = {"email": "a.guest@example.com", "role": "kitchen"}
+    token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
+    await browser.open(f"/desk/join/{token}")
+    await browser.submit(f"/desk/join/{token}", name="A Guest", password="a long enough phrase")
+    assert await standing() == 0
+
+    near = Browser(Api(make.app))
+    await near.sign_in(business.email, PASSWORD)
+    other = await make.business()
+    secret = await _opening(services, other)
+    await near.open(f"/desk/open/{secret}")
+    await near.submit(f"/desk/open/{secret}")
+    await near.open("/desk")
+    assert await standing() == 0
 
 
 async def test_an_ended_session_gets_no_cookie(
