@@ -187,7 +187,7 @@ def test_no_sentence_is_left_over() -> None:
         "nav.", "kind.", "method.", "payment.", "kitchen.", "role.", "overview.greeting.",
         "account.theme.", "orders.view.", "order_page.", "channel.", "service.", "source.",
         "order.", "tender.", "dispute.", "refusal.other_mode.", "sell.no_", "sell.option.",
-        "begin.", "attention.", "delivery.",
+        "begin.", "attention.", "delivery.", "field.",
         "link.", "link_target.", "link_condition.", "link_fact.", "links.view.",
         "finance.part.", "finance.preset.", "finance_sum.", "finance_counted.", "transaction.",
         "transaction_fact.", "transaction_type.", "transactions.", "debt.", "debts.view.",
