@@ -3,8 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import get_args
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import asyncpg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,3 +235,19 @@ async def test_what_waits_is_counted_as_it_is_listed(owner: Browser, business: B
             assert [name for name in names if name in page.words] == [names[0], names[2]]
     await owner.open("/desk/orders?status=scheduled")
     assert "1 to 1 of 1 order " in owner.page.words
+
+
+async def test_nothing_is_compared_with_a_time_before_the_business(
+    owner: Browser, business: Business, sql: asyncpg.Connection
+) -> None:
+    """A business that was there a week ago and sold nothing is told so."""
+    page = await owner.open("/desk")
+    assert "Nothing was sold yet today. " in page.words
+    assert "Nothing was sold until" not in page.words
+    await sql.execute(
+        "UPDATE businesses SET created_at = created_at - interval '9 days' WHERE id = $1",
+        UUID(business.id),
+    )
+    page = await owner.open("/desk")
+    assert "Nothing was sold until" in page.words
+    assert "and nothing last" in page.words

@@ -3,6 +3,7 @@
 import msgspec
 
 from tillhouse.access.people import take_opening
+from tillhouse.accounts.members.actions import read_invitation
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
@@ -15,7 +16,7 @@ from tillhouse.desk.session.proving import (
     open_session,
     replace_session,
 )
-from tillhouse.kit.errors import Forbidden, Missing
+from tillhouse.kit.errors import Forbidden, Missing, Problem
 from tillhouse.kit.network import is_loopback
 
 REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
@@ -73,9 +74,17 @@ async def register(page: PageRequest) -> Shown | Onward:
     return Onward(BEGIN)
 
 
-async def show_join(_page: PageRequest) -> Shown:
-    """The form that takes an invitation."""
-    return _JOIN
+async def show_join(page: PageRequest) -> Shown:
+    """The form that takes an invitation, with what it is to; one that is over says so."""
+    return await _join(page)
+
+
+async def _join(page: PageRequest, refusal: Problem | None = None) -> Shown:
+    try:
+        invited = await read_invitation(page.services, page.path["token"], page.request.now)
+    except Problem as over:
+        return msgspec.structs.replace(_JOIN, facts={"invited": None}, refusal=over)
+    return msgspec.structs.replace(_JOIN, facts={"invited": invited}, refusal=refusal)
 
 
 async def join(page: PageRequest) -> Shown | Onward:
@@ -86,7 +95,7 @@ async def join(page: PageRequest) -> Shown | Onward:
     try:
         answer = await page.act(JOIN, body=body)
     except FormRefused as refused:
-        return msgspec.structs.replace(_JOIN, refusal=refused.problem)
+        return await _join(page, refused.problem)
     await open_session(page, answer.data["accessToken"])
     return Onward(START)
 
