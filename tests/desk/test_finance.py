@@ -40,7 +40,8 @@ async def test_figures_are_those_of_the_summary(
         ("Taken back by disputes", "disputesTotal"), ("Expenses", "expensesTotal"),
         ("Cash added", "cashExpected"), ("Customers owe", "pendingDebtTotal"),
         ("Discounts, already off", "discountsTotal"), ("Open orders", "pendingOrdersTotal"),
-        ("Service charges within sales", "serviceChargesTotal"), ("Credit of customers", "creditsTotal"),
+        ("Service charges within sales", "serviceChargesTotal"),
+        ("Credit of customers", "creditsTotal"),
     ):  # fmt: skip
         minus = "\N{MINUS SIGN}" if told[name] < 0 else ""
         assert f"{label} {minus}${abs(told[name]):,.2f}" in page.words

@@ -251,3 +251,19 @@ async def test_nothing_is_compared_with_a_time_before_the_business(
     page = await owner.open("/desk")
     assert "Nothing was sold until" in page.words
     assert "and nothing last" in page.words
+
+
+async def test_an_empty_live_book_leads_to_test_where_the_orders_are(
+    owner: Browser, business: Business
+) -> None:
+    """Not where there are none at all, and not in test."""
+    await owner.submit("/desk/mode", mode="live")
+    page = await owner.open("/desk")
+    assert "Show test" not in page.words
+    await sell(business, 4500)
+    page = await owner.open("/desk")
+    assert "Show test" in page.words
+    await owner.submit("/desk/mode", mode="test")
+    page = await owner.open("/desk")
+    assert "Jollof rice" in page.words
+    assert "Show test" not in page.words
