@@ -105,3 +105,16 @@ async def test_the_page_says_what_its_key_is(
     page = await cashier.open(CALLS)
     assert "The owner of the business can make one" in page.words
     assert "api-keys" not in page.words
+
+
+async def test_the_question_for_the_password_leads_back_to_its_page(
+    owner: Browser, business: Business
+) -> None:
+    """Not to the overview; and test mode is told there, too."""
+    await business.client("orders:read")
+    await owner.open(CALLS)
+    page = await owner.submit(COMMANDS, status=200)
+    assert "Confirm it is you" in page.words
+    assert COMMANDS in page.links
+    assert "/desk" not in page.links
+    assert "Test mode" in page.words

@@ -265,7 +265,7 @@ async def test_an_odd_origin_is_refused(business: Business, browser: Browser) ->
 async def test_amounts_are_typed_as_the_desk_writes_them(
     typed: str, amount: float | None, owner: Browser, business: Business
 ) -> None:
-    """What is no amount is refused in words for people, and stays as it was typed."""
+    """Any other text is refused in words for people, and stays as it was typed."""
     await owner.open("/desk/finance/expenses")
     fields = {"amount": typed, "description": "5,000 bricks", "category": "5,000"}
     page = await owner.submit("/desk/finance/expenses", 303 if amount else 422, **fields)

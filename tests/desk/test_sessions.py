@@ -183,7 +183,7 @@ async def test_every_other_way_in_ends_the_session_before(
 ) -> None:
     """A login inside a form, an invitation, a new business, an address that opens once."""
 
-    async def standing() -> int:
+    async def standing() -> int | None:
         return await sql.fetchval(
             "SELECT count(*) FROM sessions WHERE user_id = $1 AND cookie_digest IS NOT NULL "
             "AND ended_at IS NULL",
@@ -191,9 +191,11 @@ async def test_every_other_way_in_ends_the_session_before(
         )
 
     await browser.sign_in(business.email, PASSWORD)
-    login = {"sign_in_email": business.email, "sign_in_password": PASSWORD}
     await browser.open("/desk/account")
-    await browser.submit("/desk/account/theme", theme="dark", **login)
+    await browser.submit(
+        "/desk/account/theme", theme="dark", sign_in_email=business.email,
+        sign_in_password=PASSWORD,
+    )  # fmt: skip
     await browser.open("/desk")
     assert await standing() == 1
 
@@ -369,41 +371,6 @@ async def _opening(services: Services, business: Business) -> str:
         secret = await give_opening(services, db, session_id, now())
     assert secret is not None
     return secret
-
-
-async def test_an_invitation_is_taken_in_the_browser(
-    business: Business, browser: Browser, make: Make
-) -> None:
-    """By the link that the mail has; the page holds for whoever has an account and for others."""
-    await business.step_up()
-    body = {"email": "new.cook@example.com", "role": "kitchen"}
-    token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
-    page = await browser.open(f"/desk/join/{token}")
-    for text in ("Join Ada's", "new.cook@example.com", "in the role Kitchen", "At least 10 char"):
-        assert text in page.words
-    page = await browser.submit(f"/desk/join/{token}", 422, name="New Cook", password="short")
-    assert "Join Ada's" in page.words
-    await browser.submit(f"/desk/join/{token}", name="New Cook", password="a long enough phrase")
-    page = await browser.open("/desk")
-    assert "Ada's" in page.words
-    page = await Browser(make.elsewhere()).open(f"/desk/join/{token}", status=400)
-    assert "used" in page.alerts[0]
-    assert not page.forms
-
-
-async def test_an_invitation_of_an_account_asks_for_its_password(
-    business: Business, browser: Browser, make: Make
-) -> None:
-    """No name, and no new password."""
-    other = await make.business()
-    await business.step_up()
-    body = {"email": other.email, "role": "cashier"}
-    token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
-    page = await browser.open(f"/desk/join/{token}")
-    assert "This address has an account" in page.words
-    assert set(page.forms[0].fields) == {"password"}
-    await browser.submit(f"/desk/join/{token}", password=PASSWORD)
-    await browser.open(f"/desk/join/{token}x", status=400)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def counted(name: str, count: int, /, **values: object) -> str:
     return sentence(f"{name}.{'one' if count == 1 else 'many'}", count=count, **values)
 
 
-# What operations say to programs, as it is said to people.
+# Sentences of operations for programs, as pages say them to people.
 _FAULTS = {
     NO_AMOUNT: "fault.number",
     NO_NUMBER: "fault.number",
@@ -50,7 +50,7 @@ _FAULTS = {
 
 
 def fault(message: str) -> str:
-    """What is wrong with a field, in words for people."""
+    """The fault of a field, in words for people."""
     return SENTENCES[_FAULTS[message]] if message in _FAULTS else message
 
 
