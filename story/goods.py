@@ -77,6 +77,7 @@ def menu(s: Story) -> None:
             "category_id": dishes["id"],
         },
     )
+    s.sends("GET /v1/products", query={"is_active": "true", "out_of_stock": "true"})
     s.sends(
         "GET /v1/products", query={"updated_since": "2020-01-01T00:00:00Z", "limit": 1, "page": 2}
     )
