@@ -77,6 +77,7 @@ def menu(s: Story) -> None:
             "category_id": dishes["id"],
         },
     )
+    s.sends("GET /v1/products", query={"is_active": "true", "out_of_stock": "true"})
     s.sends("GET /v1/products", query={**s.after("2020-01-01T00:00:00", dishes["id"]), "limit": 1})
     s.sends("PATCH /v1/products/{product_id}", {"type": "service"}, status=422)
 

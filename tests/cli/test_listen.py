@@ -251,6 +251,9 @@ async def test_what_can_not_be_listened_to_is_told(command: Command, place: Plac
     assert "--key" in command.refusal(*here, code=2)
     nowhere = command.refusal("listen", "--url", "http://127.0.0.1:9", *key)
     assert "no server" in nowhere
+    assert "--url" in nowhere
+    of_port = Command(command.data, PORT="9")
+    assert "127.0.0.1:9 " in of_port.refusal("listen", *key)
 
 
 async def test_a_broken_stream_is_taken_up_where_it_ended(command: Command) -> None:

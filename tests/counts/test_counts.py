@@ -87,6 +87,14 @@ async def test_counts_follow_what_happens(business: Business, make: Make) -> Non
     assert shown["kitchenTickets"]["queued"] == board.json["meta"]["total"]
     assert (answer.status, made.status) == (201, 201), (answer, made)
     assert (shown["activeLinks"], shown["productsOutOfStock"]) == (1, 1)
+    out = "is_active=true&out_of_stock"
+    for query, total in (
+        (f"{out}=true", 1),
+        (f"{out}=false", 0),
+        ("search=jo&out_of_stock=true", 1),
+    ):
+        listed = await owner.get(f"/v1/products?{query}", headers=TEST, status=200)
+        assert listed.json["meta"]["total"] == len(listed.data) == total
     live = (await owner.get(PATH, status=200)).data
     assert live == NOTHING
     assert await counts((await make.business()).owner) == NOTHING

@@ -92,3 +92,29 @@ async def test_nothing_else_becomes_a_command(call: str, owner: Browser) -> None
     fields = owner.page.forms[0].fields
     page = await owner.send(COMMANDS, fields | {"call.1": call}, status=200)
     assert "curl" not in page.words
+
+
+async def test_the_page_says_what_its_key_is(
+    owner: Browser, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """How one is made, with the scopes of the commands; or who can make it."""
+    page = await owner.open(CALLS)
+    assert "KEY an API key" in page.words
+    assert '"environment":"test","scopes":["orders:read"]}' in page.words
+    cashier = await signed_in(await make.member(business, "cashier"))
+    page = await cashier.open(CALLS)
+    assert "The owner of the business can make one" in page.words
+    assert "api-keys" not in page.words
+
+
+async def test_the_question_for_the_password_leads_back_to_its_page(
+    owner: Browser, business: Business
+) -> None:
+    """Not to the overview; and test mode is told there, too."""
+    await business.client("orders:read")
+    await owner.open(CALLS)
+    page = await owner.submit(COMMANDS, status=200)
+    assert "Confirm it is you" in page.words
+    assert COMMANDS in page.links
+    assert "/desk" not in page.links
+    assert "Test mode" in page.words

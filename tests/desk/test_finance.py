@@ -36,11 +36,12 @@ async def test_figures_are_those_of_the_summary(
     page = await owner.open(FINANCE)
     for label, name in (
         ("Sales", "salesTotal"), ("Refunds", "refundsTotal"), ("Net sales", "netSalesTotal"),
-        ("Tax within", "taxTotal"), ("Tips", "tipsTotal"), ("Fees of providers", "feesTotal"),
+        ("Tax within sales", "taxTotal"), ("Tips", "tipsTotal"), ("Fees of providers", "feesTotal"),
         ("Taken back by disputes", "disputesTotal"), ("Expenses", "expensesTotal"),
         ("Cash added", "cashExpected"), ("Customers owe", "pendingDebtTotal"),
         ("Discounts, already off", "discountsTotal"), ("Open orders", "pendingOrdersTotal"),
-        ("Service charges within", "serviceChargesTotal"), ("Credit of customers", "creditsTotal"),
+        ("Service charges within sales", "serviceChargesTotal"),
+        ("Credit of customers", "creditsTotal"),
     ):  # fmt: skip
         minus = "\N{MINUS SIGN}" if told[name] < 0 else ""
         assert f"{label} {minus}${abs(told[name]):,.2f}" in page.words
@@ -287,3 +288,13 @@ async def test_another_business_and_another_book_have_none_of_it(
     for path in paths:
         await owner.open(path, status=404)
     assert len(await read(business, "/v1/finance/expenses")) == 1
+
+
+async def test_a_role_that_sees_no_finance_is_told_so(
+    business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """In words for people, with what to do."""
+    cashier = await signed_in(await make.member(business, "cashier"))
+    for path in ("/desk/finance", "/desk/wallet"):
+        page = await cashier.open(path, 403)
+        assert "Your role (Cashier) doesn't open this page. Ask the owner" in page.alerts[0]

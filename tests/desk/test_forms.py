@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +11,12 @@ from tests.desk.browser import Browser
 from tests.desk.conftest import SignsIn
 from tests.make import PASSWORD, Business, Make
 from tillhouse.access.process import Services
+from tillhouse.desk.fields import without_groups
 from tillhouse.desk.pages import PAGES
-from tillhouse.desk.session.forms import is_proof, proof
+from tillhouse.desk.session.forms import Form, is_proof, proof
 from tillhouse.kit.ids import new_id
 
+DESK = Path(str(files("tillhouse.desk")))
 _NEW = "another long enough phrase"
 _ID = "019b8d41-8500-71b2-97ea-77a13923edcf"
 POSTS = sorted(
@@ -251,3 +255,46 @@ async def test_an_odd_origin_is_refused(business: Business, browser: Browser) ->
     for origin in ("http://[", "null", "http://", "http://shop.test@evil.example"):
         browser.api.headers |= {"origin": origin}
         await browser.send_raw("/desk/sign-in", b"email=a", 403, None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "amount"),
+    [("5,000", 5000), ("5,000.50", 5000.5), (" 1,234,567.25 ", 1234567.25), ("5000", 5000),
+     ("750,50", None), ("5,00", None), ("5.000,50", None), ("1,2345", None)],
+)  # fmt: skip
+async def test_amounts_are_typed_as_the_desk_writes_them(
+    typed: str, amount: float | None, owner: Browser, business: Business
+) -> None:
+    """Any other text is refused in words for people, and stays as it was typed."""
+    await owner.open("/desk/finance/expenses")
+    fields = {"amount": typed, "description": "5,000 bricks", "category": "5,000"}
+    page = await owner.submit("/desk/finance/expenses", 303 if amount else 422, **fields)
+    if amount is None:
+        assert "Amount : must be a number, such as 750.50 or 1,500.50" in page.alerts[0]
+        assert f'value="{typed}"' in owner.response.body.decode()
+    test = {"service-environment": "test"}
+    made = (await business.owner.get("/v1/finance/expenses", headers=test, status=200)).data
+    assert [one["amount"] for one in made] == ([amount] if amount else [])
+    assert all((one["description"], one["category"]) == ("5,000 bricks", "5,000") for one in made)
+
+
+def test_every_field_of_a_number_takes_its_groups() -> None:
+    """Wherever a template asks for decimals, by the beginning of the field's name."""
+    asked = [
+        found
+        for path in DESK.rglob("*.html")
+        for found in re.findall(
+            r"m\.field\('(\w+)'(?:(?!m\.field).)*?inputmode='decimal'", path.read_text(), re.DOTALL
+        )
+    ]
+    assert len(asked) > 10
+    for name in [
+        *asked,
+        "lines.x",
+        "counted.x",
+        "quantity.x",
+        "part.x",
+        "prices.x",
+        "price_delta.1",
+    ]:
+        assert without_groups(Form([(name, "5,000.50")]))[name] == "5000.50", name

@@ -19,7 +19,11 @@ from tests.desk.world import TEST, World, fill_all
 from tests.listening import Listening, listening
 from tests.make import PASSWORD, Business, Make
 from tillhouse.app import ROOMS, App
-from tillhouse.desk.live import PAGES_OF_BUSINESS_MAX
+from tillhouse.desk.live import (
+    PAGES_OF_BUSINESS_MAX,
+    PAGES_OF_NETWORK_MAX,
+    PAGES_OF_PERSON_MAX,
+)
 from tillhouse.desk.pages import PAGES, pages
 from tillhouse.room import Room, join
 
@@ -253,24 +257,86 @@ async def test_a_stream_says_who_may_not_follow(make: Make, owner: Browser) -> N
         assert await told(opened, 1) == [("over", "changed")]
 
 
-async def test_of_many_pages_the_last_are_told_that_they_are_not_live(
-    business: Business, owner: Browser
+async def opened_pages(stack: AsyncExitStack, browser: Browser, count: int) -> list[Listening]:
+    """So many live pages of one browser."""
+    await browser.open("/desk/orders")
+    person, stream = person_at(browser), stream_of(browser)
+    found = []
+    for _ in range(count):
+        opened = await stack.enter_async_context(listening(person, stream))
+        await opened.heartbeats(1)
+        found.append(opened)
+    return found
+
+
+async def test_of_many_pages_of_a_business_the_last_are_told_that_they_are_not_live(
+    make: Make, business: Business, signed_in: SignsIn
 ) -> None:
     """One that is closed makes room for another."""
-    await owner.open("/desk/orders")
-    person, stream = person_at(owner), stream_of(owner)
+    people = [await signed_in(await make.member(business, "manager")) for _ in range(4)]
+    person = person_at(people[-1])
     async with AsyncExitStack() as stack:
-        for _ in range(PAGES_OF_BUSINESS_MAX - 1):
-            opened = await stack.enter_async_context(listening(person, stream))
-            await opened.heartbeats(1)
-        async with listening(person, stream) as last:
-            await last.heartbeats(1)
-            async with listening(person, stream) as more:
-                assert await told(more, 1) == [("over", "full")]
-        async with listening(person, stream) as again:
-            await again.heartbeats(1)
-            await sell(business)
-            assert await told(again, 1) == [("block", "figures list")]
+        for browser in people[:3]:
+            await opened_pages(stack, browser, PAGES_OF_PERSON_MAX)
+        assert 3 * PAGES_OF_PERSON_MAX == PAGES_OF_BUSINESS_MAX
+        await people[-1].open("/desk/orders")
+        async with listening(person, stream_of(people[-1])) as more:
+            assert await told(more, 1) == [("over", "full")]
+    async with listening(person, stream_of(people[-1])) as again:
+        await again.heartbeats(1)
+        await sell(business)
+        assert await told(again, 1) == [("block", "figures list")]
+
+
+async def test_of_many_pages_of_a_person_the_oldest_is_not_live_any_more(
+    make: Make, business: Business, owner: Browser, signed_in: SignsIn
+) -> None:
+    """The others go on, and so do those of everybody else."""
+    other = await signed_in(await make.member(business, "manager"))
+    async with AsyncExitStack() as stack:
+        [of_other] = await opened_pages(stack, other, 1)
+        first, second, *_ = await opened_pages(stack, owner, PAGES_OF_PERSON_MAX)
+        [last] = await opened_pages(stack, owner, 1)
+        assert await told(first, 1) == [("over", "full")]
+        await asyncio.wait({first.task})
+        await sell(business)
+        for opened in (second, last, of_other):
+            assert await told(opened, 1) == [("block", "figures list")]
+
+
+async def test_a_network_has_a_share_of_the_live_pages(
+    make: Make, business: Business, signed_in: SignsIn
+) -> None:
+    """However many businesses are behind it; another network has its own."""
+    neighbours = await make.business()
+    people = [business, neighbours]
+    people += [await make.member(one, "manager") for one in people for _ in range(2)]
+    browsers = [await signed_in(person) for person in people]
+    peer = browsers[0].api.peer
+    async with AsyncExitStack() as stack:
+        for browser in browsers[: PAGES_OF_NETWORK_MAX // PAGES_OF_PERSON_MAX]:
+            browser.api.peer = peer
+            await opened_pages(stack, browser, PAGES_OF_PERSON_MAX)
+        last = browsers[-1]
+        await last.open("/desk/orders")
+        async with listening(person_at(last), stream_of(last)) as elsewhere:
+            await elsewhere.heartbeats(1)
+        last.api.peer = peer
+        async with listening(person_at(last), stream_of(last)) as more:
+            assert await told(more, 1) == [("over", "full")]
+
+
+@pytest.mark.parametrize("at", ["999999999999999", str(1 << 48), "9" * 400, "-1", "", "x"])
+async def test_a_page_of_no_moment_is_followed_from_now_on(
+    at: str, business: Business, owner: Browser
+) -> None:
+    """No address breaks a stream."""
+    await owner.open("/desk/orders")
+    stream = re.sub(r"at=\d+", f"at={at}", stream_of(owner))
+    async with listening(person_at(owner), stream) as opened:
+        await opened.heartbeats(1)
+        await sell(business)
+        assert await told(opened, 1) == [("block", "figures list")]
 
 
 @pytest.fixture

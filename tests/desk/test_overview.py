@@ -3,8 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import get_args
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import asyncpg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -196,3 +198,72 @@ async def test_what_waits_is_told_with_its_page(
     kitchen = await signed_in(await make.member(business, "housekeeping"))
     page = await kitchen.open("/desk")
     assert "Needs attention" not in page.words
+
+
+async def test_what_waits_is_counted_as_it_is_listed(owner: Browser, business: Business) -> None:
+    """Of all stores, whichever is chosen; goods that were never in stock are out of it, too."""
+    stores = [await business.store(name=name) for name in ("Lekki", "Yaba")]
+    for store in stores:
+        await sell(business, 300, amount_paid=0, store_id=store["id"])
+        later = "2099-01-31T18:30:00Z"
+        await sell(business, 20, amount_paid=0, store_id=store["id"], scheduled_for=later)
+    goods = {"base_price": 5, "tracks_stock": True, "low_stock_threshold": 9}
+    names = ("Never in stock", "In one store", "Sold out", "Off sale")
+    made = {name: await business.made("/v1/products", {"name": name, **goods}) for name in names}
+    for name, quantity in (("In one store", 2), ("Sold out", 3)):
+        body = {"variant_id": made[name]["variants"][0]["id"], "kind": "opening"}
+        body |= {"quantity": quantity, "store_id": stores[0]["id"]}
+        await business.made("/v1/inventory/adjustments", body)
+    await business.made("/v1/inventory/adjustments", {**body, "kind": "waste"})
+    path = f"/v1/products/{made['Off sale']['id']}"
+    test = {"service-environment": "test"}
+    await business.owner.patch(path, {"is_active": False}, headers=test, status=200)
+    await owner.open("/desk/account")
+    await owner.submit("/desk/store", store_id=stores[0]["id"])
+    page = await owner.open("/desk")
+    tasks = {link for link in page.links if "stores=all" in link or "out_of_stock" in link}
+    assert len(tasks) == 3
+    for text in ("2 orders are not paid in full", "2 orders for later are not confirmed",
+                 "2 products are out of stock"):  # fmt: skip
+        assert text in page.words
+    for link in tasks:
+        page = await owner.open(link)
+        count = "2 products" if "out_of_stock" in link else "2 orders"
+        assert f"1 to 2 of {count}" in page.words
+        assert ("Orders of all stores" in page.words) == ("stores=all" in link)
+        if "out_of_stock" in link:
+            assert [name for name in names if name in page.words] == [names[0], names[2]]
+    await owner.open("/desk/orders?status=scheduled")
+    assert "1 to 1 of 1 order " in owner.page.words
+
+
+async def test_nothing_is_compared_with_a_time_before_the_business(
+    owner: Browser, business: Business, sql: asyncpg.Connection
+) -> None:
+    """A business that was there a week ago and sold nothing is told so."""
+    page = await owner.open("/desk")
+    assert "Nothing was sold yet today. " in page.words
+    assert "Nothing was sold until" not in page.words
+    await sql.execute(
+        "UPDATE businesses SET created_at = created_at - interval '9 days' WHERE id = $1",
+        UUID(business.id),
+    )
+    page = await owner.open("/desk")
+    assert "Nothing was sold until" in page.words
+    assert "and nothing last" in page.words
+
+
+async def test_an_empty_live_book_leads_to_test_where_the_orders_are(
+    owner: Browser, business: Business
+) -> None:
+    """Not where there are none at all, and not in test."""
+    await owner.submit("/desk/mode", mode="live")
+    page = await owner.open("/desk")
+    assert "Show test" not in page.words
+    await sell(business, 4500)
+    page = await owner.open("/desk")
+    assert "Show test" in page.words
+    await owner.submit("/desk/mode", mode="test")
+    page = await owner.open("/desk")
+    assert "Jollof rice" in page.words
+    assert "Show test" not in page.words

@@ -1,5 +1,7 @@
 """Signing in and out: who gets in, where one lands, and what a session is worth afterwards."""
 
+from uuid import UUID
+
 import asyncpg
 import pytest
 
@@ -176,6 +178,44 @@ async def test_signing_in_again_ends_the_session_before(
     await browser.open("/desk", status=303)
 
 
+async def test_every_other_way_in_ends_the_session_before(
+    business: Business, make: Make, services: Services, browser: Browser, sql: asyncpg.Connection
+) -> None:
+    """A login inside a form, an invitation, a new business, an address that opens once."""
+
+    async def standing() -> int | None:
+        return await sql.fetchval(
+            "SELECT count(*) FROM sessions WHERE user_id = $1 AND cookie_digest IS NOT NULL "
+            "AND ended_at IS NULL",
+            UUID(business.user_id),
+        )
+
+    await browser.sign_in(business.email, PASSWORD)
+    await browser.open("/desk/account")
+    await browser.submit(
+        "/desk/account/theme", theme="dark", sign_in_email=business.email,
+        sign_in_password=PASSWORD,
+    )  # fmt: skip
+    await browser.open("/desk")
+    assert await standing() == 1
+
+    await business.step_up()
+    body = {"email": "a.guest@example.com", "role": "kitchen"}
+    token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
+    await browser.open(f"/desk/join/{token}")
+    await browser.submit(f"/desk/join/{token}", name="A Guest", password="a long enough phrase")
+    assert await standing() == 0
+
+    near = Browser(Api(make.app))
+    await near.sign_in(business.email, PASSWORD)
+    other = await make.business()
+    secret = await _opening(services, other)
+    await near.open(f"/desk/open/{secret}")
+    await near.submit(f"/desk/open/{secret}")
+    await near.open("/desk")
+    assert await standing() == 0
+
+
 async def test_an_ended_session_gets_no_cookie(
     services: Services, business: Business, sql: asyncpg.Connection
 ) -> None:
@@ -331,20 +371,6 @@ async def _opening(services: Services, business: Business) -> str:
         secret = await give_opening(services, db, session_id, now())
     assert secret is not None
     return secret
-
-
-async def test_an_invitation_is_taken_in_the_browser(
-    business: Business, browser: Browser, make: Make
-) -> None:
-    """By the link that the mail has; the page holds for whoever has an account and for others."""
-    await business.step_up()
-    body = {"email": "new.cook@example.com", "role": "kitchen"}
-    token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
-    await browser.open(f"/desk/join/{token}")
-    await browser.submit(f"/desk/join/{token}", name="New Cook", password="a long enough phrase")
-    page = await browser.open("/desk")
-    assert "Ada's" in page.words
-    await Browser(make.elsewhere()).open(f"/desk/join/{token}")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import msgspec
 import typer
 from yarl import URL
 
+from tillhouse.cli.installation import settings_without_key
 from tillhouse.cli.listen_client import ListenClient, Login, ReceivedEvent
 from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.cli.stopping import Stop, run_until_told
@@ -42,7 +43,9 @@ def listen(  # noqa: PLR0913 - one argument an option
     environment: Annotated[
         Environment | None, typer.Option(help="Whose events; test, or the key's.")
     ] = None,
-    url: Annotated[str, typer.Option(help="The server.")] = "http://127.0.0.1:8000",
+    url: Annotated[
+        str | None, typer.Option(help="The server; else TILLHOUSE_PORT of this machine.")
+    ] = None,
     key: Annotated[str | None, typer.Option(help="An API key with events:read.")] = None,
     email: Annotated[str | None, typer.Option(help="Log in; the password is asked for.")] = None,
     password_stdin: Annotated[
@@ -60,7 +63,7 @@ def listen(  # noqa: PLR0913 - one argument an option
         raise typer.BadParameter("--forward-to must begin with http:// or https://")
     who = Login(email, _password(from_stdin=password_stdin)) if email is not None else key or ""
     wish = Options(
-        url=url.rstrip("/"),
+        url=(url or _here()).rstrip("/"),
         environment=_environment(key, environment),
         events=events,
         forward_to=forward_to,
@@ -70,6 +73,11 @@ def listen(  # noqa: PLR0913 - one argument an option
     stop.install()
     with contextlib.suppress(KeyboardInterrupt):
         run_until_told(_listen(wish, who, secret), stop)
+
+
+def _here() -> str:
+    """The server on this machine."""
+    return f"http://127.0.0.1:{settings_without_key().port}"
 
 
 def _environment(key: str | None, wanted: Environment | None) -> Environment:

@@ -79,7 +79,7 @@ class ListenClient:
                         yield event
             except _UNREACHABLE as error:
                 if not has_heard:
-                    raise CommandError(f"There is no server at {self._url} ({error}).") from error
+                    raise self._no_server(error) from error
             print_result("The stream has ended; trying again.")
             await asyncio.sleep(AGAIN_AFTER_S)
 
@@ -108,6 +108,12 @@ class ListenClient:
                 for text in whole:
                     yield _parsed(text)
 
+    def _no_server(self, error: Exception) -> CommandError:
+        return CommandError(
+            f"There is no server at {self._url} ({error}): name its address with --url, "
+            "or its port on this machine with TILLHOUSE_PORT."
+        )
+
     def _headers(self) -> dict[str, str]:
         own = {"Authorization": f"Bearer {self._bearer}"} if self._bearer else {}
         return {**own, "Service-Environment": self._environment}
@@ -123,7 +129,7 @@ class ListenClient:
             ) as answer:
                 content = await answer.read()
         except _UNREACHABLE as error:
-            raise CommandError(f"There is no server at {self._url} ({error}).") from error
+            raise self._no_server(error) from error
         if answer.status >= 300:
             raise CommandError(_refusal(answer.status, content))
         return msgspec.json.decode(content)["data"]

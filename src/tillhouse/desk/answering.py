@@ -10,6 +10,7 @@ from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.people import person_by_cookie
 from tillhouse.access.process import Services
 from tillhouse.desk import rendering
+from tillhouse.desk.fields import without_groups
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.live import stream_address
@@ -115,7 +116,7 @@ class Desk:
         """Read the form, and find the person."""
         if route.method == "POST":
             forms.check_origin(page.request, page.services.settings.public_url)
-            page.form = forms.read(page.request.body)
+            page.form = without_groups(forms.read(page.request.body))
         if page.secret is not None:
             page.person = await person_by_cookie(
                 page.services, page.secret, page.request.now,

@@ -4,11 +4,32 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from tillhouse.desk.frame.sentences import fault
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Problem
 
 _ITEM = re.compile(r"(\w+)\[([0-9]+)\](?:\.(\w+))?.*")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,9})?")
+
+
+# Fields that take an amount, a rate or a quantity, by the beginning of their names.
+_NUMBERS = frozenset({
+    "amount", "base_price", "counted", "discount_amount", "lines", "low_stock_threshold",
+    "max_per_day", "maximum_discount", "minimum_subtotal", "part", "price", "price_delta",
+    "prices", "quantity", "tax_rate", "tip", "value",
+})  # fmt: skip
+# As the desk itself writes large numbers; any other comma stays, for the operation to refuse.
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+
+
+def without_groups(form: Form) -> Form:
+    """A form whose numbers are written as operations take them: 5,000.50 is 5000.50."""
+    return Form([(name, _ungrouped(name, value)) for name, value in form.pairs])
+
+
+def _ungrouped(name: str, value: str) -> str:
+    is_grouped = name.partition(".")[0] in _NUMBERS and _GROUPED.fullmatch(value.strip())
+    return value.strip().replace(",", "") if is_grouped else value
 
 
 def number(text: str) -> Decimal | str:
@@ -42,5 +63,5 @@ def faults_at(problem: Problem, lists: Mapping[str, Sequence[str]]) -> dict[str,
         field = detail.field
         if item and item[1] in lists:
             field = lists[item[1]][int(item[2])].replace("*", item[3] or "name")
-        found.setdefault(field, detail.message)
+        found.setdefault(field, fault(detail.message))
     return found

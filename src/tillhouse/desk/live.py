@@ -12,6 +12,7 @@ from uuid import UUID
 
 import structlog
 
+from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.people import people_of_sessions
 from tillhouse.access.process import Services
@@ -27,7 +28,8 @@ from tillhouse.webhooks.new_events import Given, NewEvents, StreamedEvent
 
 log = structlog.get_logger()
 
-PAGES_MAX, PAGES_OF_BUSINESS_MAX = 500, 60
+PAGES_MAX, PAGES_OF_NETWORK_MAX = 500, 100
+PAGES_OF_BUSINESS_MAX, PAGES_OF_PERSON_MAX = 60, 20
 # Each keeps a connection: they leave most of them to other requests.
 OF_CONNECTIONS = 4
 # A notification that was lost is made up for by then.
@@ -40,7 +42,10 @@ GATHER_S, REST_S, TOLD_PER_S = 0.1, 1.0, 20
 # Events so much older than a page may have been under way when it was made. A page that is older
 # than the other is brought up to date whatever has happened.
 UNDER_WAY_MS, AGE_MS_MAX = 1_000, 60_000
+# Ids carry the milliseconds of their making in so many bits: no page was made later.
+_AT_END = 1 << 48
 _START, _STREAMS = "/desk", "/desk/live"
+_TOO_MANY = "Too many pages are open."
 _HEARTBEAT = b":\n\n"
 
 
@@ -192,7 +197,10 @@ class LivePages:
     def __init__(self, asked_again_s: float = ASKED_AGAIN_S) -> None:
         self._asked_again_s = asked_again_s
         total = min(PAGES_MAX, connections_max() // OF_CONNECTIONS)
-        self._quota = Quota(total, PAGES_OF_BUSINESS_MAX, "Too many pages are open.")
+        self._of_businesses = Quota(total, PAGES_OF_BUSINESS_MAX, _TOO_MANY)
+        self._of_networks = Quota(total, PAGES_OF_NETWORK_MAX, _TOO_MANY)
+        # The pages of each person, the oldest first.
+        self._of_people: dict[UUID, list[_OpenPage]] = {}
         self._books: dict[BookId, _Book] = {}
         self._count = _Count()
         self._asking: asyncio.Task[None] | None = None
@@ -219,20 +227,39 @@ class LivePages:
         return PageRoute("GET", path, follow, is_open=True, is_unattended=True)
 
     async def _follow(self, page: PageRequest, opened: _OpenPage) -> AsyncGenerator[bytes]:
-        try:
-            held = self._quota.hold(page.member.business_id, 1)
-        except (Limited, Unavailable):
-            yield _told("over", "full")
-            return
         since = page.request.query.get("at", "")
-        with held, self._open(page.services, page.book_id, opened) as book:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self._of_networks.hold(network_of(page.request.ip), 1))
+                stack.enter_context(self._of_businesses.hold(page.member.business_id, 1))
+            except (Limited, Unavailable):
+                yield _told("over", "full")
+                return
+            stack.enter_context(self._of_person(opened))
+            book = stack.enter_context(self._open(page.services, page.book_id, opened))
             yield _HEARTBEAT
             await book.is_watched.wait()
-            if since.isascii() and since.isdigit() and len(since) < 16:
+            if since.isascii() and since.isdigit() and int(since[:16]) < _AT_END:
                 await book.note_missed(opened, int(since))
             async with contextlib.aclosing(opened.pieces(self._count)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    @contextlib.contextmanager
+    def _of_person(self, page: _OpenPage) -> Iterator[None]:
+        """One more page of a person: beyond the most, the oldest makes room for it."""
+        user_id = page.person.user_id
+        pages = self._of_people.setdefault(user_id, [])
+        pages.append(page)
+        if len(pages) > PAGES_OF_PERSON_MAX:
+            pages.pop(0).end("full")
+        try:
+            yield
+        finally:
+            if page in pages:
+                pages.remove(page)
+            if not pages and self._of_people.get(user_id) is pages:
+                del self._of_people[user_id]
 
     @contextlib.contextmanager
     def _open(self, services: Services, book_id: BookId, page: _OpenPage) -> Iterator[_Book]:

@@ -30,10 +30,12 @@ from tillhouse.http.caller import check_person
 from tillhouse.http.raw import RawRequest
 from tillhouse.kit.errors import (
     Conflict,
+    Forbidden,
     KeyReused,
     Missing,
     PasswordVerificationRequired,
     Problem,
+    SubscriptionRequired,
 )
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.secrets import Environment, digest
@@ -144,8 +146,14 @@ class PageRequest:
         return self.person is not None and operation.is_open_to(self.person)
 
     def check(self, operation: Operation) -> None:
-        """Refuse the page of a form that the role may not send."""
-        check_person(self.member, operation.route.guard)
+        """Refuse a page that the role may not see, or whose form it may not send."""
+        try:
+            check_person(self.member, operation.route.guard)
+        except SubscriptionRequired:
+            raise
+        except Forbidden as problem:
+            role = sentence(f"role.{self.member.role}")
+            raise Forbidden(sentence("refusal.role", role=role)) from problem
 
     async def read(
         self, operation: Operation, *values: str, **query: str | int | None
@@ -160,6 +168,7 @@ class PageRequest:
         self, operation: Operation, *values: str, **query: str | int | None
     ) -> OperationAnswer:
         """The answer without which there is no page: a role that may not is refused."""
+        self.check(operation)
         self._note(operation, values, query)
         return await self.ask(operation, *values, query=query)
 

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tillhouse.desk import assets
 from tillhouse.desk.frame.places import Frame
-from tillhouse.desk.frame.sentences import counted, sentence
+from tillhouse.desk.frame.sentences import counted, fault, label, sentence
 from tillhouse.desk.frame.words import money
 from tillhouse.desk.operations import listed
 from tillhouse.desk.page import PageRequest, Shown
@@ -25,7 +25,13 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 cast("dict[str, Any]", _TEMPLATES.globals).update(
-    t=sentence, n=counted, asset=assets.address, money=money, new_key=new_id, commands=listed
+    t=sentence,
+    n=counted,
+    asset=assets.address,
+    money=money,
+    new_key=new_id,
+    commands=listed,
+    label=label,
 )
 _POLICY = (
     b"default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -94,5 +100,5 @@ def _by_field(refusal: Problem | None) -> dict[str, str]:
     details: Iterable[FieldError] = (refusal and refusal.details) or ()
     found: dict[str, str] = {}
     for detail in details:
-        found.setdefault(detail.field, detail.message)
+        found.setdefault(detail.field, fault(detail.message))
     return found

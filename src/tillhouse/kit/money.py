@@ -13,7 +13,8 @@ WIRE_DECIMALS_MAX = 6
 # A decimal as JSON writes one, but without an exponent; `[0-9]` leaves out other alphabets' digits.
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _PLAIN_LENGTH_MAX = 40
-_WANTED = 'must be a number or a decimal string such as "1500.50"'
+NO_NUMBER = "must be a number"
+NO_AMOUNT = 'must be a number or a decimal string such as "1500.50"'
 
 _WIRE_UNIT = Decimal(1).scaleb(-WIRE_DECIMALS_MAX)
 
@@ -117,7 +118,7 @@ class Bounded(Amount):
         """Take a decoded JSON number, or of money a decimal in a string; or raise ValueError."""
         is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
         if not is_number and not cls.is_money:
-            raise ValueError("must be a number")
+            raise ValueError(NO_NUMBER)
         amount = amount_from_wire(value)
         for holds, bound, wrong in cls.checks:
             if not holds(amount, bound):
@@ -169,7 +170,7 @@ def amount_from_wire(value: object) -> Amount:
             raise ValueError("must be smaller than 10^15")
         return Amount(value)
     if not isinstance(value, Decimal):
-        raise ValueError(_WANTED)  # noqa: TRY004  (one error for every wrong value)
+        raise ValueError(NO_AMOUNT)  # noqa: TRY004  (one error for every wrong value)
     if not value.is_finite():
         raise ValueError("must be a finite number")
     if not value:
@@ -187,7 +188,7 @@ def amount_from_wire(value: object) -> Amount:
 def _from_text(text: str) -> Decimal:
     """A decimal as programs write it, never in the form of one country."""
     if len(text) > _PLAIN_LENGTH_MAX or not _PLAIN.fullmatch(text):
-        raise ValueError(_WANTED)
+        raise ValueError(NO_AMOUNT)
     return Decimal(text)
 
 

@@ -28,6 +28,11 @@ _PORT = (
 )
 
 
+NO_CURRENCY = "must be an ISO 4217 code in capitals, such as NGN"
+NO_COUNTRY = "must be an ISO 3166 code in capitals, such as NG"
+NO_ZONE = "must be an IANA time zone, such as Africa/Lagos"
+
+
 class ListedName(Value):
     """A name on one of the lists that the rooms make together; which it is, `app` knows."""
 
@@ -143,14 +148,14 @@ class CurrencyCode(Value):
     def check(cls, value: str) -> str:
         """Known, in capitals."""
         if not money.is_currency(value):
-            raise ValueError("must be an ISO 4217 code in capitals, such as NGN")
+            raise ValueError(NO_CURRENCY)
         return value
 
 
 class CountryCode(
     Coded,
     pattern="^[A-Z]{2}$",
-    wrong="must be an ISO 3166 code in capitals, such as NG",
+    wrong=NO_COUNTRY,
     example="NG",
 ):
     """An ISO 3166 alpha-2 code; the list of states changes faster than releases."""
@@ -169,7 +174,7 @@ class ZoneName(Value):
     def check(cls, value: str) -> str:
         """Known to this system."""
         if not clock.is_zone(value):
-            raise ValueError("must be an IANA time zone, such as Africa/Lagos")
+            raise ValueError(NO_ZONE)
         return value
 
 

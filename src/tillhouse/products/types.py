@@ -251,6 +251,8 @@ class ProductFilter(PagedByChange):
     category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
+    out_of_stock: bool | None = None
+    """Only products with an active variant of which no place has any left, or those without."""
 
 
 class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

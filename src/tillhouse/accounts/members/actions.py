@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
+from tillhouse.access.process import Services
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store as people
 from tillhouse.accounts.members import rules, store
@@ -171,6 +172,27 @@ async def join(call: AnonymousCall, given: AcceptedInvitation) -> NewMember:
     metadata = {"userId": str(user_id), "role": role}
     await audit.append(call.db, business_id, actor, event, metadata, call.now)
     return NewMember(user_id=user_id, business_id=business_id, password_changed_at=changed_at)
+
+
+class InvitedTo(msgspec.Struct, frozen=True):
+    """An invitation as the person who holds its token may read it."""
+
+    business: str
+    role: str
+    email: str
+    # Whether the address has an account, whose password is asked for.
+    has_account: bool
+
+
+async def read_invitation(services: Services, token: str, moment: datetime) -> InvitedTo:
+    """The invitation of a token, while it stands; reading it uses nothing up."""
+    business_id, invitation_id = _read_token(services.vault.pepper, token)
+    async with services.pool.reading() as db:
+        found = await store.find_invitation(db, business_id, invitation_id, moment)
+        if found is None:
+            raise rules.InvitationOver
+        user = await sessions.find_user_by_email(db, found["email"])
+    return InvitedTo(found["business_name"], found["role"], found["email"], user is not None)
 
 
 def token_of(pepper: bytes, business_id: UUID, invitation_id: UUID) -> str:

@@ -19,8 +19,8 @@ _WEEK = timedelta(days=7)
 # More days than these have no room for a label each: so many are told, with their months.
 _LABELLED_DAYS, _LABELS = 31, 8
 _SALES = (
-    "salesTotal", "refundsTotal", "netSalesTotal", "discountsTotal", "taxTotal",
-    "serviceChargesTotal", "tipsTotal", "feesTotal", "disputesTotal", "expensesTotal",
+    "salesTotal", "taxTotal", "serviceChargesTotal", "discountsTotal", "refundsTotal",
+    "netSalesTotal", "tipsTotal", "feesTotal", "disputesTotal", "expensesTotal",
     "cashExpected",
 )  # fmt: skip
 _STRONG = {"netSalesTotal", "cashExpected"}

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from tillhouse.kit.money import NO_AMOUNT, NO_NUMBER
+from tillhouse.kit.values import NO_COUNTRY, NO_CURRENCY, NO_ZONE
+
 _FILE = "english.toml"
 
 
@@ -34,3 +37,23 @@ def sentence(name: str, /, **values: object) -> str:
 def counted(name: str, count: int, /, **values: object) -> str:
     """A sentence about one or several things: `NAME.one` or `NAME.many`."""
     return sentence(f"{name}.{'one' if count == 1 else 'many'}", count=count, **values)
+
+
+# Sentences of operations for programs, as pages say them to people.
+_FAULTS = {
+    NO_AMOUNT: "fault.number",
+    NO_NUMBER: "fault.number",
+    NO_COUNTRY: "fault.country",
+    NO_CURRENCY: "fault.currency",
+    NO_ZONE: "fault.time_zone",
+}
+
+
+def fault(message: str) -> str:
+    """The fault of a field, in words for people."""
+    return SENTENCES[_FAULTS[message]] if message in _FAULTS else message
+
+
+def label(field: str) -> str:
+    """The name of a field in a list of faults, as forms call it."""
+    return SENTENCES.get(f"field.{field}") or field.replace("_", " ")

@@ -36,7 +36,9 @@ _METHODS = ("cash", "transfer", "pos", "credit", "other")
 async def show_list(page: PageRequest) -> Shown:
     """Orders, the newest first, by the filters in the address."""
     frame, query = await frame_of(page), page.request.query
-    store = frame.store["id"] if frame.store else None
+    # A count of all stores leads to all of its orders, whichever store is chosen.
+    is_of_all = query.get("stores") == "all"
+    store = frame.store["id"] if frame.store and not is_of_all else None
     today = frame.local.date().isoformat()
     found = await page.needed(LIST_ORDERS, **filters(query, today), store_id=store)
     facts: dict[str, Any] = {
@@ -45,9 +47,11 @@ async def show_list(page: PageRequest) -> Shown:
         "pager": pager(_LIST, query, found.extra["meta"]),
         "views": [
             (name, address(_LIST, view), all(query.get(key, "") == view[key] for key in view)
-             and not set(query) - set(view) - {"page", "search"})
+             and not set(query) - set(view) - {"page", "search", "stores"})
             for name, view in VIEWS.items()
         ],
+        "is_wider": frame.store is not None and is_of_all,
+        "here": address(_LIST, {**query, "stores": "", "page": ""}),
         "may_sell": page.may(RECORD),
     }  # fmt: skip
     return Shown("orders/list.html", facts)

@@ -19,14 +19,16 @@ class Task(msgspec.Struct, frozen=True):
     address: str | None
 
 
+# Counts are of all stores, and so are the lists that they lead to.
 # A line's name, the group and the counts in it that are added, icon, urgency and page.
 _LINES: tuple[tuple[str, str, tuple[str, ...], str, str, str | None], ...] = (
     ("disputes", "", ("disputesDue",), "warn", "bad", "/desk/finance/disputes"),
     ("endpoints", "", ("failingEndpoints",), "plug", "bad", None),
-    ("scheduled", "orders", ("scheduled",), "orders", "warn", "/desk/orders?status=scheduled"),
+    ("scheduled", "orders", ("scheduled",), "orders", "warn",
+     "/desk/orders?status=scheduled&stores=all"),
     ("unpaid", "orders", ("unpaid",), "orders", "warn",
-     "/desk/orders?status=pending,completed&payment_status=pending,partial"),
-    ("stock", "", ("productsOutOfStock",), "products", "warn", "/desk/products/stock?low=true"),
+     "/desk/orders?status=pending,completed&payment_status=pending,partial&stores=all"),
+    ("stock", "", ("productsOutOfStock",), "products", "warn", "/desk/products?out_of_stock=true"),
     ("tickets", "kitchenTickets", ("queued", "ready"), "check", "accent", None),
     ("inbox", "conversations", ("waiting",), "user", "accent", None),
     ("requests", "serviceRequests", ("open",), "check", "accent", None),

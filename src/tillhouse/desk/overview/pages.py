@@ -3,13 +3,16 @@
 from datetime import date, timedelta
 from typing import Any
 
+from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.counts.room import ROOM as WAITING
 from tillhouse.desk.frame.places import LIST_ORDERS, SUMMARY, frame_of
-from tillhouse.desk.operations import Operation
+from tillhouse.desk.frame.words import moment
+from tillhouse.desk.operations import Acting, Arguments, Operation, call
 from tillhouse.desk.overview import figures
 from tillhouse.desk.overview.attention import tasks
 from tillhouse.desk.page import Live, PageRequest, PageRoute, Shown
 
+BUSINESS = Operation(ACCOUNTS, "GET", "/v1/business")
 COUNTS = Operation(WAITING, "GET", "/v1/counts")
 _LATEST = 8
 _WEEK = timedelta(days=7)
@@ -27,16 +30,26 @@ async def show(page: PageRequest) -> Shown:
     facts: dict[str, Any] = {
         "part_of_day": figures.part_of_day(frame.local),
         "hours": None, "weekday": None, "money": None, "orders": None,
-        "tasks": tasks(counts.data) if counts else [],
+        "tasks": tasks(counts.data) if counts else [], "is_new": False,
+        "is_in_test": False,
     }  # fmt: skip
     if now:
         week_ago = date.fromisoformat(now.data["date"]) - _WEEK
         before = await page.read(SUMMARY, date=week_ago.isoformat(), store_id=store)
         if before:
             facts["hours"] = figures.hours(now.data, before.data, frame.local)
+            if facts["hours"].change is None and page.may(BUSINESS):
+                # Nothing is compared with a day before the business was there.
+                made = (await page.ask(BUSINESS)).data["createdAt"]
+                facts["is_new"] = moment(made, frame.zone).date() > week_ago
             facts["weekday"] = f"{week_ago:%A}"
         facts["money"] = figures.money_of_day(now.data)
     if latest:
+        if not latest.data and page.mode == "live":
+            # A person who was invited sees the live book first, though all may be in the other.
+            test, one = Acting(page.person, "test"), Arguments(query={"limit": 1})
+            found = await call(page.services, page.request, test, LIST_ORDERS, one)
+            facts["is_in_test"] = bool(found.data)
         facts["orders"] = figures.orders(latest.data, latest.extra["summary"], frame)
     return Shown("overview/overview.html", facts)
 

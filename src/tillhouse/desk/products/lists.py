@@ -17,6 +17,7 @@ PROMOTIONS = f"{LIST}/promotions"
 _VIEWS = (
     ("on_sale", LIST, LIST_PRODUCTS),
     ("off_sale", f"{LIST}?is_active=false", LIST_PRODUCTS),
+    ("out", f"{LIST}?out_of_stock=true", LIST_PRODUCTS),
     ("stock", STOCK, ops.LEVELS),
     ("low", f"{STOCK}?low=true", ops.LEVELS),
     ("moves", MOVES, ops.MOVES),

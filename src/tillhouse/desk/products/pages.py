@@ -28,9 +28,11 @@ async def show_list(page: PageRequest) -> Shown:
     """Products on sale, or off it, or those that a search finds."""
     query, frame = page.request.query, await frame_of(page)
     is_active = query.get("is_active") or "true"
+    is_out = query.get("out_of_stock") == "true"
     found = await page.needed(
         LIST_PRODUCTS, limit=_PER_PAGE, page=query.get("page"), is_active=is_active,
         search=query.get("search") or None, category_id=query.get("category_id") or None,
+        out_of_stock="true" if is_out else None,
     )  # fmt: skip
     categories = await every(page, ops.CATEGORIES)
     names = {one["id"]: one["name"] for one in categories}
@@ -39,7 +41,9 @@ async def show_list(page: PageRequest) -> Shown:
         "rows": [_row(one, price, names) for one, price in zip(found.data, prices, strict=True)],
         "categories": categories,
         "pager": pager(LIST, query, found.extra["meta"]),
-        "views": views(page, "off_sale" if is_active == "false" else "on_sale"),
+        "views": views(
+            page, "off_sale" if is_active == "false" else "out" if is_out else "on_sale"
+        ),
         "may_make": page.may(ops.MAKE),
     }
     return Shown("products/list.html", facts)

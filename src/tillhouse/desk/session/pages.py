@@ -3,18 +3,24 @@
 import msgspec
 
 from tillhouse.access.people import take_opening
+from tillhouse.accounts.members.actions import read_invitation
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.addresses import BEGIN, START, device, own_address
-from tillhouse.desk.session.proving import LOG_IN, choose_mode, open_session
-from tillhouse.kit.errors import Forbidden, Missing
+from tillhouse.desk.session.proving import (
+    LOG_IN,
+    LOG_OUT,
+    choose_mode,
+    open_session,
+    replace_session,
+)
+from tillhouse.kit.errors import Forbidden, Missing, Problem
 from tillhouse.kit.network import is_loopback
 
 REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
 JOIN = Operation(ACCOUNTS, "POST", "/api/auth/accept-invitation")
-LOG_OUT = Operation(ACCOUNTS, "POST", "/api/auth/logout")
 
 _SIGN_IN = Shown("session/sign_in.html", is_secret=True, has_frame=False)
 _REGISTER = Shown("session/register.html", is_secret=True, has_frame=False)
@@ -45,9 +51,6 @@ async def sign_in(page: PageRequest) -> Shown | Onward:
         answer = await page.act(LOG_IN, body=body)
     except FormRefused as refused:
         return msgspec.structs.replace(_SIGN_IN, refusal=refused.problem)
-    if page.person:
-        # The session before would stand where no browser has it any more.
-        await page.act(LOG_OUT)
     await open_session(page, answer.data["accessToken"])
     return Onward(own_address(page.form.get("next")))
 
@@ -71,9 +74,17 @@ async def register(page: PageRequest) -> Shown | Onward:
     return Onward(BEGIN)
 
 
-async def show_join(_page: PageRequest) -> Shown:
-    """The form that takes an invitation."""
-    return _JOIN
+async def show_join(page: PageRequest) -> Shown:
+    """The form that takes an invitation, with what it is to; one that is over says so."""
+    return await _join(page)
+
+
+async def _join(page: PageRequest, refusal: Problem | None = None) -> Shown:
+    try:
+        invited = await read_invitation(page.services, page.path["token"], page.request.now)
+    except Problem as over:
+        return msgspec.structs.replace(_JOIN, facts={"invited": None}, refusal=over)
+    return msgspec.structs.replace(_JOIN, facts={"invited": invited}, refusal=refusal)
 
 
 async def join(page: PageRequest) -> Shown | Onward:
@@ -84,7 +95,7 @@ async def join(page: PageRequest) -> Shown | Onward:
     try:
         answer = await page.act(JOIN, body=body)
     except FormRefused as refused:
-        return msgspec.structs.replace(_JOIN, refusal=refused.problem)
+        return await _join(page, refused.problem)
     await open_session(page, answer.data["accessToken"])
     return Onward(START)
 
@@ -107,7 +118,7 @@ async def open_once(page: PageRequest) -> Onward:
             "This address was used, or is older than ten minutes: "
             "the command “tillhouse demo” prints a new one."
         )
-    page.cookies.append(cookies.session_cookie(cookie, is_secure=page.is_secure))
+    await replace_session(page, cookie)
     choose_mode(page, "test")
     return Onward(START)
 

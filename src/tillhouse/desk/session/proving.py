@@ -13,6 +13,7 @@ from tillhouse.kit.errors import Problem, Unauthenticated
 from tillhouse.kit.secrets import Environment
 
 LOG_IN = Operation(ACCOUNTS, "POST", "/api/auth/login")
+LOG_OUT = Operation(ACCOUNTS, "POST", "/api/auth/logout")
 VERIFY = Operation(ACCOUNTS, "POST", "/api/auth/verify-password")
 SWITCH = Operation(ACCOUNTS, "POST", "/api/auth/switch")
 
@@ -28,6 +29,15 @@ async def open_session(page: PageRequest, access_token: str) -> None:
         cookie = await give_cookie(page.services, db, session_id, own, now)
     if cookie is None:
         raise Unauthenticated("This session has ended: sign in again.")
+    await replace_session(page, cookie)
+
+
+async def replace_session(page: PageRequest, cookie: str) -> None:
+    """Go on in the session of a cookie; the one before ends, which no browser has any more."""
+    if before := page.person:
+        person = await person_by_cookie(page.services, cookie, page.request.now)
+        if person is not None and person.session_id != before.session_id:
+            await page.act(LOG_OUT)
     await _take(page, cookie)
 
 

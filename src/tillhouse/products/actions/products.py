@@ -31,6 +31,7 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
         category_id=wanted.category_id,
         type=wanted.type,
         is_active=wanted.is_active,
+        out_of_stock=wanted.out_of_stock,
         since=wanted.updated_since.at if wanted.updated_since else None,
     )
     if wanted.updated_since:

@@ -93,6 +93,17 @@ _SEARCHED = """
     WHERE p.book_id = $1
 """
 
+# As they are counted by /v1/counts.
+_OUT = """
+    EXISTS (
+        SELECT FROM variants v
+        WHERE v.book_id = p.book_id AND v.product_id = p.id AND v.tracks_stock AND v.is_active
+            AND v.deleted_at IS NULL
+            AND NOT EXISTS (
+                SELECT FROM stock_levels l
+                WHERE l.book_id = v.book_id AND l.variant_id = v.id AND l.on_hand > l.reserved))
+"""
+
 
 class ProductQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions on products."""
@@ -101,6 +112,7 @@ class ProductQuery(msgspec.Struct, frozen=True, kw_only=True):
     category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
+    out_of_stock: bool | None = None
     since: datetime | None = None
 
 
@@ -162,6 +174,8 @@ def _where(book_id: BookId, query: ProductQuery) -> Where:
         where.and_("p.category_id = $", query.category_id)
         .and_("p.type = $", query.type)
         .and_("p.is_active = $", query.is_active)
+        .and_("$ AND " + _OUT, True if query.out_of_stock else None)
+        .and_("$ AND NOT " + _OUT, True if query.out_of_stock is False else None)
         .and_("p.updated_at >= $", query.since)
     )
 
