@@ -65,7 +65,6 @@ MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
 UNTOLD = {
     ("GET", "/api/auth/me"), ("GET", "/v1/academic-terms"), ("GET", "/v1/hotel/rooms"),
-    ("GET", "/api/developer/api-keys"),
 }  # fmt: skip
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4

@@ -149,16 +149,22 @@ async def find_sums(db: Db, book_id: BookId, period: Period) -> Record:
     return row
 
 
-# From $7 on and before a place ($3), so many ($4) that came in, and so many that went out.
+# From $7 on and before a place ($3), so many ($4) that came in, and so many that went out. They are
+# compared and sorted by all columns of their index: by the ids alone, a plan may pass over all of
+# a book's transfers to find that none went out.
 _CHANGE: LiteralString = """
     WITH change AS MATERIALIZED (
         (SELECT t.*, t.amount AS change FROM ledger_transfers t
-         WHERE t.book_id = $1 AND t.credit_kind = 'wallet' AND t.credit_owner = $2
-            AND t.id < $3 AND t.id >= least_id($7) ORDER BY t.id DESC LIMIT $4 + 1)
+         WHERE t.book_id = $1
+            AND (t.credit_kind, t.credit_owner, t.id) >= ('wallet', $2, least_id($7))
+            AND (t.credit_kind, t.credit_owner, t.id) < ('wallet', $2, $3)
+         ORDER BY t.credit_kind DESC, t.credit_owner DESC, t.id DESC LIMIT $4 + 1)
         UNION ALL
         (SELECT t.*, -t.amount FROM ledger_transfers t
-         WHERE t.book_id = $1 AND t.debit_kind = 'wallet' AND t.debit_owner = $2
-            AND t.id < $3 AND t.id >= least_id($7) ORDER BY t.id DESC LIMIT $4 + 1)
+         WHERE t.book_id = $1
+            AND (t.debit_kind, t.debit_owner, t.id) >= ('wallet', $2, least_id($7))
+            AND (t.debit_kind, t.debit_owner, t.id) < ('wallet', $2, $3)
+         ORDER BY t.debit_kind DESC, t.debit_owner DESC, t.id DESC LIMIT $4 + 1)
 """
 
 
