@@ -73,7 +73,9 @@ async def open_page(
     assert found is not None
     # An order that was just recorded isn't told as one of the time before.
     stream = address + found[1].partition("&amp;at=")[0]
-    async with session.get(stream, headers=headers) as answer:
+    # Each wait for a line has a bound of its own.
+    endless = aiohttp.ClientTimeout(total=None)
+    async with session.get(stream, headers=headers, timeout=endless) as answer:
         assert answer.status == 200
         yield OpenPage(answer)
 
