@@ -1,12 +1,13 @@
 """Pages of the desk that are open and wait: `desk`, after its pages were timed.
 
-A process without pages, then with 500 live ones of nine businesses: its memory, and the processor
-that it takes in a minute in which nothing happens. Then an order in one of the businesses: until
-each of its pages is told.
+A process without pages, then with 500 live ones of 25 businesses in five networks: its memory, and
+the processor that it takes in a minute in which nothing happens. Then an order in one of the
+businesses: until each of its pages is told.
 """
 
 import asyncio
 import contextlib
+import itertools
 import os
 import re
 import time
@@ -20,7 +21,7 @@ from rich.console import Console
 from bench import world
 from bench.checkout import process_use
 
-PAGES, PAGES_OF_BUSINESS = 500, 60
+PAGES, PAGES_OF_BUSINESS, PAGES_OF_NETWORK = 500, 20, 100
 MEMORY_MIB_MAX, IDLE_MIB_MAX = 60.0, 160.0
 # Of a minute; a page costs a sign of life now and then.
 PROCESSOR_S_MAX = 0.6
@@ -40,7 +41,7 @@ def measure(console: Console, minute_s: float) -> None:
     settings = {"rate_limit": "0", "registration_limit": "0", "log_level": "error"}
     with world.database() as url, world.server_process("tillhouse", url, **settings) as server:
         port, pid = server
-        businesses = [_register(port) for _ in range(-(-PAGES // PAGES_OF_BUSINESS))]
+        businesses = [_register(port) for _ in range(PAGES // PAGES_OF_BUSINESS)]
         asyncio.run(_measure(console, port, pid, businesses, minute_s))
 
 
@@ -61,22 +62,29 @@ async def _measure(
 ) -> None:
     base = f"http://127.0.0.1:{port}"
     async with contextlib.AsyncExitStack() as stack:
-        connector = aiohttp.TCPConnector(limit=0)
-        timeout = aiohttp.ClientTimeout(total=None)
-        session = await stack.enter_async_context(
-            aiohttp.ClientSession(base, connector=connector, timeout=timeout,
-                                  cookie_jar=aiohttp.DummyCookieJar())
-        )  # fmt: skip
+        sessions = [
+            await stack.enter_async_context(_from(base, f"127.0.{network}.1"))
+            for network in range(PAGES // PAGES_OF_NETWORK)
+        ]
+        owners = zip(businesses, itertools.cycle(sessions))
         streams = [
-            (cookie, address)
-            for business in businesses
-            for cookie, address in [await _page(session, business)] * PAGES_OF_BUSINESS
-        ][:PAGES]
+            (session, *found)
+            for business, session in owners
+            for found in [await _page(session, business)] * PAGES_OF_BUSINESS
+        ]
         without = await _use(pid, minute_s)
-        opened = [await stack.enter_async_context(_open(session, *one)) for one in streams]
+        opened = [await stack.enter_async_context(_open(*one)) for one in streams]
         live = await _use(pid, minute_s)
-        told_s = await _tell(session, businesses[0], opened[:PAGES_OF_BUSINESS])
+        told_s = await _tell(sessions[0], businesses[0], opened[:PAGES_OF_BUSINESS])
     _report(console, without, live, told_s)
+
+
+def _from(base: str, address: str) -> aiohttp.ClientSession:
+    """A client at this address of the machine."""
+    connector = aiohttp.TCPConnector(limit=0, local_addr=(address, 0))
+    timeout = aiohttp.ClientTimeout(total=None)
+    jar = aiohttp.DummyCookieJar()
+    return aiohttp.ClientSession(base, connector=connector, timeout=timeout, cookie_jar=jar)
 
 
 async def _page(session: aiohttp.ClientSession, business: dict[str, str]) -> tuple[str, str]:

@@ -314,7 +314,7 @@ export async function keys() {
   await page.keyboard.press("n");
   await page.waitForURL(`${BASE}/desk/sell`);
   await page.goto(`${BASE}/desk/account`);
-  await page.getByRole("button", { name: "They are not" }).click();
+  await page.getByRole("button", { name: "Single letters do nothing" }).click();
   await page.waitForURL(`${BASE}/desk/account`);
   await page.keyboard.press("n");
   await page.keyboard.press("?");
