@@ -234,6 +234,7 @@ export async function staysTrue() {
   await tab.getByRole("button", { name: "Test", exact: true }).click();
   await page.reload();
   await page.getByText("₦4,321").first().waitFor();
+  await tab.close();
   await page.context().setOffline(true);
   // Tabs without a window are never in the background: this one is told that it was.
   await page.evaluate(() => {
