@@ -48,13 +48,10 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
 
 
 async def _changes(call: Call, wanted: OrderFilter, query: OrderQuery) -> OrderPage:
-    """One page of what changed; the figures with the first."""
+    """One page of what changed, and the figures of all of it."""
     beginning = await changes.begin(call.db, wanted)
-    if beginning.position is None:
-        summary = _summary(await _figures(call, query))
-        total = summary.filtered_orders
-    else:
-        summary, total = None, beginning.position.total
+    summary = _summary(await _figures(call, query))
+    total = beginning.position.total if beginning.position else summary.filtered_orders
 
     async def list_orders(position: Position | None, count: int) -> list[Order]:
         rows = await store.list_changed(call.db, call.book.id, query, position, count)

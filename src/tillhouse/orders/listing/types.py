@@ -58,9 +58,8 @@ class Summary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class Figures(msgspec.Struct):
     """The figures that a list of orders tells beside them."""
 
-    summary: Summary | None
-    """Figures of the orders that fit, and of the whole book; null with `cursor`: the first page has
-    them."""
+    summary: Summary
+    """Figures of the orders that fit, and of the whole book."""
 
 
 class OrderPage(msgspec.Struct, frozen=True):
@@ -68,4 +67,4 @@ class OrderPage(msgspec.Struct, frozen=True):
 
     orders: list[Order]
     meta: ChangesMeta
-    summary: Summary | None
+    summary: Summary
