@@ -326,7 +326,9 @@ async def test_a_network_has_a_share_of_the_live_pages(
             assert await told(more, 1) == [("over", "full")]
 
 
-@pytest.mark.parametrize("at", ["999999999999999", str(1 << 48), "9" * 400, "-1", "", "x"])
+@pytest.mark.parametrize(
+    "at", ["999999999999999", str(1 << 48), "9" * 400, "0" * 16 + "9" * 40, "-1", "", "x"]
+)
 async def test_a_page_of_no_moment_is_followed_from_now_on(
     at: str, business: Business, owner: Browser
 ) -> None:

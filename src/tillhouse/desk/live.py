@@ -239,7 +239,7 @@ class LivePages:
             book = stack.enter_context(self._open(page.services, page.book_id, opened))
             yield _HEARTBEAT
             await book.is_watched.wait()
-            if since.isascii() and since.isdigit() and int(since[:16]) < _AT_END:
+            if since.isascii() and since.isdigit() and len(since) < 16 and int(since) < _AT_END:
                 await book.note_missed(opened, int(since))
             async with contextlib.aclosing(opened.pieces(self._count)) as pieces:
                 async for piece in pieces:
