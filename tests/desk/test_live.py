@@ -375,6 +375,19 @@ async def test_a_stream_ends_with_its_session(quick: Make) -> None:
         await asyncio.wait({opened.task})
 
 
+async def test_a_stream_ends_before_its_first_look(quick: Make, sql: asyncpg.Connection) -> None:
+    """Events may not be seen for long, as without a database: an end is told all the same."""
+    business = await quick.business()
+    browser = await at_orders(quick, business)
+    async with sql.transaction():
+        await sql.execute("LOCK TABLE webhook_events")
+        async with listening(person_at(browser), stream_of(browser)) as opened:
+            await opened.heartbeats(1)
+            await business.owner.post("/api/auth/sessions/end-others", status=200)
+            assert await told(opened, 1) == [("over", "signed_out")]
+            await asyncio.wait({opened.task})
+
+
 @pytest.mark.parametrize("role", ["developer", "admin"])
 async def test_a_stream_ends_when_the_role_changes(role: str, quick: Make) -> None:
     """Raised or lowered: the page may show less, or more, than the role does by now."""

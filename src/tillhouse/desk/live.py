@@ -92,6 +92,15 @@ class _OpenPage:
         self._is_line_due = True
         self._woken.set()
 
+    async def until(self, event: asyncio.Event) -> None:
+        """Wait for something, or until nothing more is told."""
+        waits = [asyncio.ensure_future(one.wait()) for one in (event, self._over)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
     def end(self, reason: str | None) -> None:
         """Tell nothing more."""
         self.reason = reason
@@ -238,7 +247,7 @@ class LivePages:
             stack.enter_context(self._of_person(opened))
             book = stack.enter_context(self._open(page.services, page.book_id, opened))
             yield _HEARTBEAT
-            await book.is_watched.wait()
+            await opened.until(book.is_watched)
             if since.isascii() and since.isdigit() and len(since) < 16 and int(since) < _AT_END:
                 await book.note_missed(opened, int(since))
             async with contextlib.aclosing(opened.pieces(self._count)) as pieces:
