@@ -27,6 +27,7 @@ _UNHURRIED = {
     "tests/system/serving.py": "its callers judge what it took; limits of waits",
     "tests/held_loop.py": "it measures, and its caller compares",
     "tests/system/test_rate.py": "what may pass is worked out of the time that it took",
+    "tests/webhooks/test_stream_wakes.py": "what may be told is worked out of what it took",
     "tests/webhooks/test_crash.py": "moments to kill a process at",
 }
 

@@ -95,6 +95,8 @@ class Network:
         claims_at = watches_at = reconciles_at = self.clock.now()
         calls = 0
         while True:
+            # What this moment woke is done before anybody looks, or they would race with it.
+            await self._settle()
             at = self.clock.now()
             if at >= claims_at or self.calls < calls:
                 claims_at = at + await self._claim()

@@ -64,7 +64,14 @@ log = structlog.get_logger()
 class Sender:
     """Sends webhooks in this process until it is stopped."""
 
-    def __init__(self, services: Services, *, lease: timedelta = LEASE, slots: int = SLOTS) -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        lease: timedelta = LEASE,
+        slots: int = SLOTS,
+        poll_s: float = POLL_S,
+    ) -> None:
         self._services = services
         # Longer than any attempt: what a killed worker held is claimed anew when it ends.
         self._lease = lease
@@ -82,7 +89,7 @@ class Sender:
         self._client: WebhookClient | None = None
         self._secrets: dict[bytes, str] = {}
         self._claiming = Worker(
-            "webhook claims", self._claim_some, poll_s=POLL_S,
+            "webhook claims", self._claim_some, poll_s=poll_s,
             wait=services.pool.notifier.wait, drain_s=DRAIN_WITHIN_S,
         )  # fmt: skip
         self._recording = Worker(
