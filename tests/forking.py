@@ -29,7 +29,8 @@ from _pytest.threadexception import collect_thread_exception
 from _pytest.unraisableexception import collect_unraisable
 
 _SMALL = "tests/contract/"
-# The sources are parsed once for all of its files, which takes 280 MB and some seconds.
+# The sources are parsed once for all of its files, which takes some seconds, and 280 MB of a
+# process that runs nothing else.
 _TOGETHER = "tests/tidy/"
 _MIB = 1024
 # A process that has told its last is gone in so many seconds, or something that it left holds it.
@@ -49,8 +50,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The small ones last."""
-    items.sort(key=lambda item: item.nodeid.startswith(_SMALL))
+    """The small ones last, and first those whose process is replaced."""
+    items.sort(
+        key=lambda item: (not item.nodeid.startswith(_TOGETHER), item.nodeid.startswith(_SMALL))
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -197,15 +200,17 @@ class Processes:
                 self.peaks_mib.append(told)
                 one.gone_at = time.monotonic() + _GONE_S
             case None:
-                unit = self._next(has)
+                unit = self._next(one)
                 has.extend(unit)
                 connection.send(unit)
 
-    def _next(self, has: Sequence[int]) -> Sequence[int]:
-        """More for a process that has these: while it is at one, only tests of the same file."""
+    def _next(self, one: _Process) -> Sequence[int]:
+        """More for a process: while it is at a test, only those of the same file."""
         if self._is_over() or not self._units:
             return ()
-        items, following = self._session.items, self._units[0]
+        items, following, has = self._session.items, self._units[0], one.has
+        if one.last is not None and items[one.last].nodeid.startswith(_TOGETHER):
+            return ()
         if has and items[has[-1]].path != items[following[0]].path:
             return ()
         return self._units.popleft()

@@ -5,8 +5,10 @@ passes then is unsteady, which is told and is a fault to mend; one that doesn't 
 """
 
 import contextlib
+import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +26,8 @@ _COMMON = ("--processes", "3", "-m")
 TIERS = {"test": (*_COMMON, "not proof"), "proof": (*_COMMON, "proof", "--one-by-one")}
 _MEMORY = Path("/dev/shm")
 _ROOM = 6 << 30
+# The file by which the folder of a run is known, and by which it is held.
+_LOCK = "tillhouse-tests.lock"
 TRIES_AGAIN = 2
 # Of a change that breaks more than these, none runs again.
 AGAIN_AT_MOST = 25
@@ -93,16 +97,15 @@ def _path(before: str, arg: str) -> str:
 
 def run_tests(*args: str, above: Path | None = None) -> Run:
     """Run pytest to its end, in a folder of its own for all that its tests leave behind."""
-    # The paths of sockets are short, and servers of other users go through it to theirs.
-    with tempfile.TemporaryDirectory(prefix="t-", dir=above) as folder:
-        Path(folder).chmod(0o711)
-        file = Path(folder) / "results"
+    with _folder(above or Path(tempfile.gettempdir())) as (folder, lock):
+        file = folder / "results"
         plugins = ("-p", "tests.forking", "-p", "tests.results", f"--results={file}")
         with (
             subprocess.Popen(
                 [sys.executable, "-m", "pytest", *plugins, *args],
                 cwd=TESTS.parent,
-                env=os.environ | {"TMPDIR": folder},
+                env=os.environ | {"TMPDIR": str(folder)},
+                pass_fds=[lock],
             ) as process,
             _passing_on(process),
         ):
@@ -111,6 +114,37 @@ def run_tests(*args: str, above: Path | None = None) -> Run:
     found = [json.loads(line) for line in lines]
     peaks = next((line["peaks_mib"] for line in found if "peaks_mib" in line), [0])
     return Run(code, [Result(**line) for line in found if "name" in line], max(peaks, default=0))
+
+
+@contextlib.contextmanager
+def _folder(above: Path) -> Iterator[tuple[Path, int]]:
+    """A folder, and the lock that all processes of a run hold on it; those of killed runs go."""
+    guard = os.open(above, os.O_RDONLY)
+    fcntl.flock(guard, fcntl.LOCK_EX)
+    for left in above.glob(f"t-*/{_LOCK}"):
+        if not _is_held(left):
+            shutil.rmtree(left.parent, ignore_errors=True)
+    # The paths of sockets are short.
+    with tempfile.TemporaryDirectory(prefix="t-", dir=above) as folder:
+        lock = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.close(guard)
+        # Servers of other users go through it to theirs.
+        Path(folder).chmod(0o711)
+        try:
+            yield Path(folder), lock
+        finally:
+            os.close(lock)
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a process of its run lives."""
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 @contextlib.contextmanager

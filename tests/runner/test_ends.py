@@ -1,5 +1,6 @@
 """Faults beside a test, at its end or after it, are told, and nothing is told twice."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -196,3 +197,18 @@ def _run(folder: Path, toys: str, *args: str) -> Run:
     return run_tests(
         "--processes", "2", "-c", str(TESTS.parent / "pyproject.toml"), *args, str(folder)
     )
+
+
+def test_the_folder_of_a_killed_run_goes_with_the_next(tmp_path: Path) -> None:
+    """One that a run still has stays, and so does what is no run's."""
+    for name in ("t-left", "t-held", "t-shirts"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "t-left" / "tillhouse-tests.lock").touch()
+    lock = (tmp_path / "t-held" / "tillhouse-tests.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
+    for _ in range(2):
+        run = run_tests(str(tmp_path / "test_one.py"), above=tmp_path)
+        assert [one.outcome for one in run.results] == ["passed"]
+        assert {one.name for one in tmp_path.glob("t-*")} == {"t-held", "t-shirts"}
+    lock.close()
