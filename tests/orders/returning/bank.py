@@ -93,7 +93,10 @@ class ReturningProvider(BankingProvider):
         """A refund as it is now."""
         if heard.reference is None or heard.reference not in self.refunds:
             raise Unknown(heard.reference)
-        return self._told(heard.reference)
+        told = self._told(heard.reference)
+        if self.on_look is not None:
+            await self.on_look()
+        return told
 
     def _told(self, reference: str) -> SeenRefund:
         state = self.refunds[reference]

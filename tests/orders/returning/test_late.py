@@ -132,3 +132,26 @@ async def test_a_provider_that_gives_more_than_came_is_asked_and_not_believed(
     assert _FILLED - await till.wallet() == 1000
     queued = "SELECT count(*) FROM jobs WHERE book_id = $1 AND kind = 'refund_heard'"
     assert await till.sql.fetchval(queued, till.book) == 0
+
+
+async def test_an_answer_that_is_older_than_what_is_known(till: Giving) -> None:
+    """A look that was answered before another one and ends after it: the provider is asked anew."""
+    order = await till.sold()
+    till.bank.manners.append("slow")
+    refund = await till.asked(order, amount=400)
+    await till.send()
+    reference = till.reference(refund)
+    till.bank.refunds[reference] = "failed"
+    await till.hear(refund)
+
+    async def succeed_meanwhile() -> None:
+        till.bank.on_look = None
+        till.bank.refunds[reference] = "successful"
+        await _tell(till, refund)
+        assert await _statuses(till, order) == ["successful"]
+
+    till.bank.on_look = succeed_meanwhile
+    for _ in range(2):
+        await till.send()
+        assert await _statuses(till, order) == ["successful"]
+    await _is_booked_once(till, order)

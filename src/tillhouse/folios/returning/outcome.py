@@ -104,6 +104,8 @@ async def apply(
     call = system_call(services, db, sent.business_id, sent.book)
     outcome = StayRefundOutcome(call, stay, sent, seen)
     match step_of(sent.status, seen.state):
+        case "complete" | "fail" | "undo" if sent.status != which.status:
+            await late.ask_again(db, sent, HEARD, call.now)
         case "complete" if await late.waits(db, sent):
             await outcome.know()
             await late.ask(db, sent, HEARD, await list_known(db, sent, "successful"), call.now)

@@ -22,6 +22,7 @@ from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.orders.changing.writing import Cause, Repayment, WrittenChange, write
 from tillhouse.orders.deposits.beginning import METHOD
+from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
 from tillhouse.orders.returning import late, rules
@@ -47,11 +48,13 @@ _FAILED = "The payment provider gave nothing back."
 
 
 class RefundKey(msgspec.Struct, frozen=True):
-    """A refund of an order."""
+    """A refund of an order of which something is said."""
 
     book_id: BookId
     refund_id: UUID
     order_id: OrderId
+    # The state of it when its provider was asked.
+    status: PaymentState
 
 
 class RefundOutcome(msgspec.Struct, frozen=True):
@@ -99,6 +102,8 @@ async def apply(
     call = system_call(services, db, sent.business_id, sent.book)
     outcome = RefundOutcome(call, order, sent, seen.provider_reference, seen.reason)
     match rules.step_of(sent.status, seen.state):
+        case "complete" | "fail" | "undo" if sent.status != key.status:
+            await late.ask_again(db, sent, late.HEARD, call.now)
         case "complete" if await late.waits(db, sent):
             await _know(outcome)
             await late.ask(db, sent, late.HEARD, await list_known(db, sent, "successful"), call.now)

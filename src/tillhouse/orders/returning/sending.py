@@ -192,5 +192,5 @@ async def _mark(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> Non
 async def _apply(
     services: Services, db: Db, sent: SentOrderRefund, seen: SeenRefund | None
 ) -> SentOrderRefund | None:
-    key = outcome.RefundKey(sent.book_id, sent.id, sent.order_id)
+    key = outcome.RefundKey(sent.book_id, sent.id, sent.order_id, sent.status)
     return await outcome.apply(services, db, key, seen)

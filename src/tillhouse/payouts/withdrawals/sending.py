@@ -22,6 +22,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, NewJob, OutsideKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.orders.returning.paying_out import lock_refunded
@@ -174,8 +175,9 @@ async def _apply(
 
 def _is_older(asked: WithdrawalState, state: WithdrawalState, came: SeenPayout) -> bool:
     """Whether an answer would undo an end that was recorded while it was on its way."""
+    has_ended_meanwhile = state.status not in (asked.status, "processing")
     step = step_of(state.status, came.state, is_refund=state.order_id is not None)
-    return step == "complete_late" and asked.status != state.status
+    return has_ended_meanwhile and step is not None
 
 
 async def _ask_again(db: Db, state: WithdrawalState) -> None:
@@ -184,7 +186,7 @@ async def _ask_again(db: Db, state: WithdrawalState) -> None:
         book_id=state.book_id,
         kind=HEARD_PAYOUT,
         subject_id=state.id,
-        key="again",
+        key=str(new_id()),
         payload=msgspec.json.encode(told),
     )
     await queue_job(db, job, now(), now())
