@@ -26,6 +26,7 @@ import msgspec
 from tests.cli.command import COMMAND, environment
 from tests.make import PASSWORD
 from tests.system.serving import until
+from tests.waiting import HUNG_S
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tillhouse.db.embedded import Embedded
@@ -95,9 +96,12 @@ class Chaos:
                 asyncio.create_task(self._client(session, token, endpoint)) for _ in range(CLIENTS)
             ]
             killed: Counter[str] = Counter()
-            for victim in _victims(kills, chance):
+            for number, victim in enumerate(_victims(kills, chance)):
                 await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))
                 self._revive()
+                if number % len(VICTIMS) == 0:
+                    # A slow machine would be killed faster than it starts, and answer nothing.
+                    await self._answer_some()
                 self._kill(victim)
                 killed[victim] += 1
             self._done.set()
@@ -189,6 +193,16 @@ class Chaos:
         }
         path = "/api/developer/webhook-endpoints"
         return (await self._insist(session, path, body, _bearer(token), 201))["id"]
+
+    async def _answer_some(self) -> None:
+        """Wait until one more request was answered."""
+        before = len(self._acknowledged)
+
+        def is_answered() -> bool:
+            self._revive()
+            return len(self._acknowledged) > before
+
+        await until(is_answered, "a request was answered", HUNG_S)
 
     async def _settled(self, clients: list[asyncio.Task[None]]) -> None:
         """Let the clients end, and keep alive what answers them."""

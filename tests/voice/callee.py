@@ -1,4 +1,4 @@
-"""The telephone of a customer who is called by SIP: it sends a packet for each that comes.
+"""The telephone of a customer who is called by SIP: its time is that of the packets that come.
 
 async with peer() as theirs, answered(theirs) as callee:
     callee.says(sound)
@@ -45,10 +45,12 @@ class Callee:
         self._theirs.ask(self._invite, "BYE", 2)
 
     async def send(self) -> None:
-        """Send a packet for each that comes."""
-        sequence = 0
+        """Send a packet for each that comes, and for each that was left out before it."""
+        sequence = came = 0
         while True:
-            await self._theirs.sound.count(sequence + 1)
+            if came == 0 or sequence > round(self._second(came - 1) * _FRAMES_PER_S):
+                came += 1
+                await self._theirs.sound.count(came)
             part = bytes(self._saying[:FRAME_BYTES])
             del self._saying[:FRAME_BYTES]
             begins = sequence * FRAME_BYTES % max(1, len(self.background) - FRAME_BYTES)
