@@ -95,7 +95,7 @@ class Network:
         claims_at = watches_at = reconciles_at = self.clock.now()
         calls = 0
         while True:
-            # What this moment woke is done before anybody looks, or they would race with it.
+            # Calls that this moment woke go to their next rest before anybody looks at them.
             await self._settle()
             at = self.clock.now()
             if at >= claims_at or self.calls < calls:

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tillhouse.desk import assets
 from tillhouse.desk.frame.places import Frame
-from tillhouse.desk.frame.sentences import counted, fault, label, sentence
+from tillhouse.desk.frame.sentences import counted, fault, for_people, label, sentence
 from tillhouse.desk.frame.words import money
 from tillhouse.desk.operations import listed
 from tillhouse.desk.page import PageRequest, Shown
@@ -32,6 +32,7 @@ cast("dict[str, Any]", _TEMPLATES.globals).update(
     new_key=new_id,
     commands=listed,
     label=label,
+    for_people=for_people,
 )
 _POLICY = (
     b"default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -82,8 +83,9 @@ def _blocks(template: Template, facts: dict[str, Any], names: Sequence[str]) -> 
 def bare_refusal(message: str, request_id: str) -> RawAnswer:
     """The page of what can't be shown, where nothing is known of the person."""
     text = _TEMPLATES.get_template("frame/bare.html").render(
-        message=message, request_id=request_id, mode=None, theme=None, now="", calls=[], frame=None
-    )
+        message=for_people(message), request_id=request_id, mode=None, theme=None, now="", calls=[],
+        frame=None,
+    )  # fmt: skip
     return RawAnswer(HTML, text.encode(), headers=[(b"content-security-policy", _POLICY)])
 
 

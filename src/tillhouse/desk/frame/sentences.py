@@ -1,5 +1,6 @@
 """The catalogue: every sentence of the pages by its name, from the file of each area."""
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -49,9 +50,18 @@ _FAULTS = {
 }
 
 
+# An operation that a sentence sends programs to, by the first name of its address.
+_CALL = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /(?:v1|api)/([a-z-]+)[^\s,.;:)]*")
+
+
+def for_people(message: str) -> str:
+    """A sentence of an operation that names the page instead of another operation."""
+    return _CALL.sub(lambda call: SENTENCES.get(f"place.{call[1]}", call[0]), message)
+
+
 def fault(message: str) -> str:
     """The fault of a field, in words for people."""
-    return SENTENCES[_FAULTS[message]] if message in _FAULTS else message
+    return SENTENCES[_FAULTS[message]] if message in _FAULTS else for_people(message)
 
 
 def label(field: str) -> str:
