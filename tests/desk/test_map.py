@@ -59,6 +59,12 @@ PLACES = {
         POST /v1/inventory/counts, POST /v1/inventory/transfers, POST /v1/promotions,
         GET /v1/promotions/{}, PATCH /v1/promotions/{}, DELETE /v1/promotions/{}""",
     "connections": "GET /v1/payment-providers, PUT /v1/payment-providers",
+    "keys": """
+        GET /api/developer/scopes, GET /api/developer/apps, POST /api/developer/apps,
+        GET /api/developer/api-keys, POST /api/developer/api-keys,
+        GET /api/developer/api-keys/{}, PATCH /api/developer/api-keys/{},
+        DELETE /api/developer/api-keys/{}, POST /api/developer/api-keys/{}/rotate,
+        POST /api/developer/api-keys/{}/view-secret, POST /api/developer/api-keys/{}/revoke""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}

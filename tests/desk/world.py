@@ -120,6 +120,7 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
     stock = await made("/v1/payment-links/wallet/dynamic", title=text, amount=1000)
     await pay(business, stock)
     account = await account_of(business)
+    key = await business.key("orders:read", name=text)
     withdrawal = await withdraw(business, account["id"], narration="Takings")
 
     async def latest(path: str) -> dict[str, Any]:
@@ -130,5 +131,5 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
         **world.ids,
         link_id=link["id"], expense_id=expense["id"], transaction_id=expense["transactionId"],
         debt_id=debt["id"], dispute_id=dispute["id"], payout_account_id=account["id"],
-        withdrawal_id=withdrawal["id"], provider="sandbox",
+        withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
     )  # fmt: skip

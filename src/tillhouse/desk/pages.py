@@ -10,7 +10,9 @@ from tillhouse.desk.beginning.pages import ROUTES as BEGINNING
 from tillhouse.desk.commands.pages import ROUTES as COMMANDS
 from tillhouse.desk.connections.pages import ROUTES as CONNECTIONS
 from tillhouse.desk.customers.pages import ROUTES as CUSTOMERS
+from tillhouse.desk.developers.routes import ROUTES as DEVELOPERS
 from tillhouse.desk.finance.routes import ROUTES as FINANCE
+from tillhouse.desk.frame.places import first_page
 from tillhouse.desk.links.pages import ROUTES as LINKS
 from tillhouse.desk.live import ASKED_AGAIN_S, LivePages
 from tillhouse.desk.orders.pages import ROUTES as ORDERS
@@ -19,7 +21,6 @@ from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
 from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
-from tillhouse.desk.session.addresses import START
 from tillhouse.desk.session.pages import ROUTES as SESSION
 from tillhouse.desk.wallet.routes import ROUTES as WALLET
 from tillhouse.http.raw import RawRoute
@@ -31,7 +32,7 @@ _DEPTH = 6
 
 async def door(page: PageRequest) -> Shown | Onward:
     """The bare address: the desk for a person who is signed in, else what this is."""
-    return Onward(START) if page.person else Shown("session/door.html", has_frame=False)
+    return Onward(first_page(page)) if page.person else Shown("session/door.html", has_frame=False)
 
 
 async def nothing(_page: PageRequest) -> Shown:
@@ -51,6 +52,7 @@ PAGES = (
     *WALLET,
     *CONNECTIONS,
     *PRODUCTS,
+    *DEVELOPERS,
     *COMMANDS,
     *ACCOUNT,
     *SEARCH,

@@ -122,7 +122,6 @@ BY_LOGIN: Sequence[LoginCommand] = (
         name="invite", does=Operation(ACCOUNTS, "POST", "/v1/members"),
         body='{"email": "bola@example.com", "role": "cashier"}',
     ),
-    MAKE_KEY,
     LoginCommand(
         name="particulars", does=Operation(ACCOUNTS, "PATCH", "/v1/business"),
         body='{"legal_name": "Ada Stores Ltd", "receipt_footer": "Thank you"}',

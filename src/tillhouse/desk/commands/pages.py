@@ -7,12 +7,10 @@ from typing import Any
 import msgspec
 
 from tillhouse.desk.beginning.steps import MAKE_KEY
-from tillhouse.desk.operations import Operation
+from tillhouse.desk.developers.keys.operations import VIEW_SECRET
+from tillhouse.desk.frame.places import LIST_KEYS
 from tillhouse.desk.page import FormRefused, PageRequest, PageRoute, Shown
-from tillhouse.developer.room import ROOM as DEVELOPER
 
-LIST_KEYS = Operation(DEVELOPER, "GET", "/api/developer/api-keys")
-VIEW_SECRET = Operation(DEVELOPER, "POST", "/api/developer/api-keys/{key_id}/view-secret")
 _CALLS_MAX = 12
 # The scope of a call, empty where only a login will do, and its address.
 _CALL = re.compile(r"([a-z_:]{0,60}) (/(?:v1|api)/[A-Za-z0-9/?=&%+._~-]{1,600})")

@@ -12,6 +12,7 @@ from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.desk.frame.words import day, zone
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import PageRequest
+from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.finance.room import ROOM as FINANCE
 from tillhouse.orders.room import ROOM as ORDERS
 from tillhouse.payins.room import ROOM as PAYINS
@@ -37,6 +38,8 @@ class Entry(msgspec.Struct, frozen=True):
     operations: Sequence[Operation]
     # The letter that leads there after a "g".
     letter: str
+    # The heading that it begins, in the catalogue.
+    head: str | None = None
 
 
 LIST_CUSTOMERS = Operation(CUSTOMERS, "GET", "/v1/customers")
@@ -45,6 +48,7 @@ RECORD = Operation(ORDERS, "POST", "/v1/orders")
 WALLET = Operation(PAYOUTS, "GET", "/v1/wallet")
 LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
 LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
+LIST_KEYS = Operation(DEVELOPER, "GET", "/api/developer/api-keys")
 
 ENTRIES = (
     Entry("overview", "overview", "/desk", (SUMMARY, LIST_ORDERS), "h"),
@@ -56,6 +60,7 @@ ENTRIES = (
     Entry("finance", "finance", "/desk/finance", (SUMMARY,), "f"),
     Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
+    Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers"),
 )
 
 
@@ -93,6 +98,12 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     def zone(self) -> str:
         """The time zone of the business."""
         return self.business["timeZone"]
+
+
+def first_page(page: PageRequest) -> str:
+    """The page that work begins on: that of keys for a role that has these, and sells nothing."""
+    builds = page.may(LIST_KEYS) and not page.may(RECORD)
+    return next(one.address for one in ENTRIES if one.name == ("keys" if builds else "overview"))
 
 
 async def frame_of(page: PageRequest) -> Frame:

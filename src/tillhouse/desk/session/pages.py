@@ -5,6 +5,7 @@ import msgspec
 from tillhouse.access.people import take_opening
 from tillhouse.accounts.members.actions import read_invitation
 from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.desk.frame.places import first_page
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
@@ -52,7 +53,8 @@ async def sign_in(page: PageRequest) -> Shown | Onward:
     except FormRefused as refused:
         return msgspec.structs.replace(_SIGN_IN, refusal=refused.problem)
     await open_session(page, answer.data["accessToken"])
-    return Onward(own_address(page.form.get("next")))
+    asked = page.form.get("next")
+    return Onward(own_address(asked) if asked else first_page(page))
 
 
 async def show_register(page: PageRequest) -> Shown | Onward:
@@ -97,7 +99,7 @@ async def join(page: PageRequest) -> Shown | Onward:
     except FormRefused as refused:
         return await _join(page, refused.problem)
     await open_session(page, answer.data["accessToken"])
-    return Onward(START)
+    return Onward(first_page(page))
 
 
 async def show_opening(page: PageRequest) -> Shown:

@@ -1,0 +1,1 @@
+"""Pages for developers: API keys, webhooks, events, logs and usage."""

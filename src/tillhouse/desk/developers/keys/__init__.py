@@ -1,0 +1,1 @@
+"""Pages of API keys and of the apps that they belong to."""

@@ -1,0 +1,45 @@
+"""Pages of apps: the groups that keys and endpoints belong to, each with a signing secret."""
+
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.developers.keys import operations as ops
+from tillhouse.desk.developers.keys.words import KEYS
+from tillhouse.desk.frame.places import LIST_KEYS, frame_of
+from tillhouse.desk.frame.words import when
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+
+APPS = f"{KEYS}/apps"
+
+
+async def show(page: PageRequest) -> Shown:
+    """The apps of the book that is shown, and the form for another one."""
+    frame = await frame_of(page)
+    found, keys = await page.needed(ops.LIST_APPS), await page.needed(LIST_KEYS)
+    rows = [
+        {"name": one["name"], "is_default": one["isDefault"],
+         "address": f"{KEYS}?app={one['id']}",
+         "keys": sum(key["developerAppId"] == one["id"] for key in keys.data),
+         "created": when(one["createdAt"], frame.zone, frame.local.date())}
+        for one in found.data
+        if one["environment"] == page.mode
+    ]  # fmt: skip
+    facts: dict[str, Any] = {"rows": rows, "may_make": page.may(ops.MAKE_APP)}
+    return Shown("developers/keys/apps.html", facts)
+
+
+async def make(page: PageRequest) -> Shown | Onward:
+    """Make an app."""
+    body = {"name": page.form.get("name", ""), "environment": page.mode}
+    try:
+        await page.act(ops.MAKE_APP, body=body, key=page.form.get("idempotency_key"))
+    except FormRefused as refused:
+        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+    return Onward(APPS)
+
+
+ROUTES = (
+    PageRoute("GET", APPS, show),
+    PageRoute("POST", APPS, make),
+)

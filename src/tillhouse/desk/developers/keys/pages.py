@@ -1,0 +1,215 @@
+"""Pages of API keys: the list, a new one, and one with its scopes and its secret."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tillhouse.desk.developers.keys import operations as ops
+from tillhouse.desk.developers.keys import words
+from tillhouse.desk.developers.keys.words import KEYS
+from tillhouse.desk.frame.places import LIST_KEYS, frame_of
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.session.forms import Form
+from tillhouse.desk.wallet.operations import LIST_ACCOUNTS
+from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.secrets import Environment
+
+NEW = f"{KEYS}/new"
+_ONE = KEYS + "/{key_id}"
+_SHOWN_MAX = 50
+_ACCOUNTS_SHOWN = 25
+# A call that tells of the key itself.
+_FIRST_CALL = "/v1/voice/health"
+_ENDED = ("revoked", "expired")
+
+
+async def show_list(page: PageRequest) -> Shown:
+    """The keys of the book that is shown, those in use first."""
+    frame, chosen = await frame_of(page), page.request.query.get("app") or None
+    found = await page.needed(LIST_KEYS, developer_app_id=chosen)
+    catalogue, apps = await _catalogue(page), await _apps(page)
+    own = [one for one in found.data if one["environment"] == page.mode]
+    own.sort(key=lambda one: one["status"] in _ENDED)
+    facts: dict[str, Any] = {
+        "rows": [words.row(one, catalogue, apps, frame) for one in own[:_SHOWN_MAX]],
+        "more": max(0, len(own) - _SHOWN_MAX),
+        "apps": list(apps.items()),
+        "app": chosen,
+        "may_make": page.may(ops.MAKE),
+    }
+    return Shown("developers/keys/list.html", facts)
+
+
+async def show_new(page: PageRequest) -> Shown:
+    """The form of a new key."""
+    return await _new(page, page.form)
+
+
+async def make(page: PageRequest) -> Shown:
+    """Make a key, and tell its secret this once."""
+    frame, form = await frame_of(page), page.form
+    body = {name: value for name, value in words.body(form, frame.currency).items() if value}
+    body |= {"environment": page.mode, "scopes": form.all("scopes")}
+    if app := form.get("developer_app_id"):
+        body["developer_app_id"] = app
+    try:
+        made = await page.act(ops.MAKE, body=body, key=form.get("idempotency_key"))
+    except FormRefused as refused:
+        return _refused(await _new(page, form), refused.problem, body)
+    return await _told(page, made.data, "made")
+
+
+async def show_one(page: PageRequest) -> Shown:
+    """One key: what it may do, from where, and what is known of it."""
+    return await _one(page)
+
+
+async def change(page: PageRequest) -> Shown | Onward:
+    """Change the fields that differ from what the key has."""
+    frame, form = await frame_of(page), page.form
+    key = (await page.needed(ops.KEY, page.path["key_id"])).data
+    was = words.body(words.fields(key, frame), frame.currency)
+    wanted = words.body(form, frame.currency)
+    body = {name: value for name, value in wanted.items() if _differs(value, was[name])}
+    try:
+        await page.act(ops.CHANGE, page.path["key_id"], body=body)
+    except FormRefused as refused:
+        return _refused(await _one(page, form), refused.problem, body)
+    return Onward(f"{KEYS}/{key['id']}?done=changed")
+
+
+async def rotate(page: PageRequest) -> Shown:
+    """Give it a new secret, and tell that this once."""
+    try:
+        made = await page.act(ops.ROTATE, page.path["key_id"], key=page.form.get("idempotency_key"))
+    except FormRefused as refused:
+        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
+    return await _told(page, made.data, "rotated")
+
+
+async def view_secret(page: PageRequest) -> Shown:
+    """Tell its secret again, after the password."""
+    try:
+        viewed = await page.act(ops.VIEW_SECRET, page.path["key_id"])
+    except FormRefused as refused:
+        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
+    key = (await page.needed(ops.KEY, page.path["key_id"])).data
+    return await _told(page, {**key, "secret": viewed.data["secret"]}, "viewed")
+
+
+async def revoke(page: PageRequest) -> Shown | Onward:
+    """End it at once."""
+    try:
+        await page.act(ops.REVOKE, page.path["key_id"])
+    except FormRefused as refused:
+        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
+    return Onward(f"{KEYS}/{page.path['key_id']}")
+
+
+async def delete(page: PageRequest) -> Shown | Onward:
+    """Remove it for good."""
+    try:
+        await page.act(ops.DELETE, page.path["key_id"])
+    except FormRefused as refused:
+        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
+    return Onward(KEYS)
+
+
+async def _new(page: PageRequest, form: Form) -> Shown:
+    apps = await _apps(page)
+    facts = await _form(page, form, _grantable(page, await _catalogue(page)))
+    return Shown("developers/keys/new.html", {**facts, "apps": list(apps.items())})
+
+
+async def _one(page: PageRequest, form: Form | None = None) -> Shown:
+    frame = await frame_of(page)
+    key = (await page.needed(ops.KEY, page.path["key_id"])).data
+    if key["environment"] != page.mode:
+        # Each page shows one book; the switch beside it leads to the other.
+        raise Missing
+    catalogue, apps = await _catalogue(page), await _apps(page)
+    grantable = _grantable(page, catalogue)
+    facts = await _form(page, form or words.fields(key, frame), grantable)
+    facts |= {
+        "key": key,
+        "address": f"{KEYS}/{key['id']}",
+        "facts": words.facts(key, apps, frame),
+        "risk": words.highest_risk(key["scopes"], catalogue),
+        "labels": [one["label"] for one in catalogue if one["name"] in key["scopes"]],
+        "is_ended": key["status"] == "revoked",
+        # A key beyond the right of a role can be ended by it, and no more.
+        "beyond": [name for name in key["scopes"] if name not in grantable],
+    }
+    return Shown("developers/keys/key.html", facts)
+
+
+async def _form(page: PageRequest, form: Form, grantable: set[str]) -> dict[str, Any]:
+    frame, catalogue = await frame_of(page), await _catalogue(page)
+    accounts = await page.read(LIST_ACCOUNTS, limit=_ACCOUNTS_SHOWN)
+    scopes = page.services.declared.scopes
+    offered = grantable | set(form.all("scopes"))
+    return {
+        "fields": form,
+        "groups": words.groups(catalogue, grantable, form.all("scopes")),
+        "accounts": [(one["id"], one["accountName"] or one["accountNumber"])
+                     for one in (accounts.data if accounts else [])],
+        "chosen_accounts": form.all("withdrawal_policy.allowed_payout_account_ids"),
+        "may_withdraw": bool(scopes.withdrawals(offered)),
+        "currency": frame.currency,
+        "is_live": page.mode == "live",
+    }  # fmt: skip
+
+
+async def _catalogue(page: PageRequest) -> Sequence[words.Data]:
+    return (await page.needed(ops.SCOPES)).data
+
+
+async def _apps(page: PageRequest) -> Mapping[str, str]:
+    """The apps of the book that is shown, by their ids."""
+    found = (await page.needed(ops.LIST_APPS)).data
+    return {one["id"]: one["name"] for one in found if one["environment"] == page.mode}
+
+
+def _grantable(page: PageRequest, catalogue: Sequence[words.Data]) -> set[str]:
+    """The scopes that the role may give to a key, by the rule that refuses the others."""
+    scopes, role = page.services.declared.scopes, page.member.role
+    return {one["name"] for one in catalogue if not scopes.beyond(role, [one["name"]])}
+
+
+def _differs(value: Any, was: Any) -> bool:
+    return sorted(value) != sorted(was) if isinstance(value, list) else value != was
+
+
+def _refused(shown: Shown, problem: Problem, sent: Mapping[str, Any]) -> Shown:
+    facts = {**shown.facts, "faults": words.faults_of(problem, sent)}
+    return msgspec.structs.replace(shown, facts=facts, refusal=problem)
+
+
+async def _told(page: PageRequest, key: words.Data, how: str) -> Shown:
+    """The one page that has the secret in it."""
+    secret: str | None = key["secret"]
+    base = page.services.settings.public_url
+    environment: Environment = key["environment"]
+    facts: dict[str, Any] = {
+        "key": key,
+        "how": how,
+        "secret": secret,
+        "address": f"{KEYS}/{key['id']}",
+        "is_live": environment == "live",
+        "command": f'curl -sS "{base}{_FIRST_CALL}" -H "Authorization: Bearer {secret}"',
+    }
+    return Shown("developers/keys/secret.html", facts, is_secret=True)
+
+
+ROUTES = (
+    PageRoute("GET", KEYS, show_list),
+    PageRoute("GET", NEW, show_new),
+    PageRoute("POST", NEW, make),
+    PageRoute("GET", _ONE, show_one),
+    PageRoute("POST", f"{_ONE}/change", change),
+    PageRoute("POST", f"{_ONE}/rotate", rotate),
+    PageRoute("POST", f"{_ONE}/secret", view_secret),
+    PageRoute("POST", f"{_ONE}/revoke", revoke),
+    PageRoute("POST", f"{_ONE}/delete", delete),
+)
