@@ -194,7 +194,7 @@ def test_no_sentence_is_left_over() -> None:
         "disputes.view.", "dispute_fact.", "debts.", "disputes.", "expenses.",
         "wallet_entry.", "withdrawal.", "withdrawal_fact.", "withdrawals.", "payout_account.",
         "account_fact.", "opens.", "other_amounts.", "abilities.", "provider.", "provider_fact.",
-        "secret.",
+        "secret.", "area.", "right.",
         "type.", "policy.", "product.", "products.view.",
         "stock.state.", "move.", "choices.", "count.", "transfer.", "promotion.",
         "promotions.active", "promotions.inactive", "products.active", "products.inactive",

@@ -59,6 +59,9 @@ PLACES = {
         POST /v1/inventory/counts, POST /v1/inventory/transfers, POST /v1/promotions,
         GET /v1/promotions/{}, PATCH /v1/promotions/{}, DELETE /v1/promotions/{}""",
     "connections": "GET /v1/payment-providers, PUT /v1/payment-providers",
+    "people": """
+        GET /v1/members, POST /v1/members, GET /v1/members/{}, PATCH /v1/members/{},
+        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}

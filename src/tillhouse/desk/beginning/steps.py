@@ -118,10 +118,6 @@ MAKE_KEY = LoginCommand(
     body='{"name": "My program", "environment": "test", "scopes": ["orders:read"]}',
 )  # fmt: skip
 BY_LOGIN: Sequence[LoginCommand] = (
-    LoginCommand(
-        name="invite", does=Operation(ACCOUNTS, "POST", "/v1/members"),
-        body='{"email": "bola@example.com", "role": "cashier"}',
-    ),
     MAKE_KEY,
     LoginCommand(
         name="particulars", does=Operation(ACCOUNTS, "PATCH", "/v1/business"),

@@ -45,6 +45,7 @@ RECORD = Operation(ORDERS, "POST", "/v1/orders")
 WALLET = Operation(PAYOUTS, "GET", "/v1/wallet")
 LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
 LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
+LIST_MEMBERS = Operation(ACCOUNTS, "GET", "/v1/members")
 
 ENTRIES = (
     Entry("overview", "overview", "/desk", (SUMMARY, LIST_ORDERS), "h"),
@@ -56,6 +57,7 @@ ENTRIES = (
     Entry("finance", "finance", "/desk/finance", (SUMMARY,), "f"),
     Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
+    Entry("people", "people", "/desk/people", (LIST_MEMBERS,), "e"),
 )
 
 
