@@ -16,6 +16,7 @@ def invited(s: Story) -> None:
     joined = s.sends(operation, joining, by="nobody")
     s.sends(operation, joining, by="nobody", status=400)
     one = {"user_id": joined["userId"], **by}
+    s.sends("GET /v1/members/{user_id}", **one)
     s.sends("PATCH /v1/members/{user_id}", {"role": "developer"}, **one)
     s.sends("POST /v1/members/{user_id}/end-sessions", **one)
     s.sends("DELETE /v1/members/{user_id}", {"revoke_keys": True}, **one)

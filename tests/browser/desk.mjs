@@ -40,6 +40,8 @@ const INSIDE = [
   "/desk/wallet/withdrawals",
   "/desk/wallet/accounts",
   "/desk/connections",
+  "/desk/people",
+  "/desk/people/invite",
   "/desk/account",
   "/desk/begin",
   "/desk/commands?call.1=orders:read%20/v1/orders",

@@ -65,6 +65,9 @@ PLACES = {
         GET /api/developer/api-keys/{}, PATCH /api/developer/api-keys/{},
         DELETE /api/developer/api-keys/{}, POST /api/developer/api-keys/{}/rotate,
         POST /api/developer/api-keys/{}/view-secret, POST /api/developer/api-keys/{}/revoke""",
+    "people": """
+        GET /v1/members, POST /v1/members, GET /v1/members/{}, PATCH /v1/members/{},
+        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}

@@ -126,10 +126,13 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
     async def latest(path: str) -> dict[str, Any]:
         return (await business.owner.get(path, headers=TEST, status=200)).data[0]
 
+    body = {"email": f"{secrets.token_hex(8)}@example.com", "role": "cashier"}
+    invited = (await business.owner.post("/v1/members", body, status=201)).data
     debt, dispute = await latest("/v1/debts"), await latest("/v1/disputes")
     return World(
         **world.ids,
         link_id=link["id"], expense_id=expense["id"], transaction_id=expense["transactionId"],
         debt_id=debt["id"], dispute_id=dispute["id"], payout_account_id=account["id"],
         withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
+        member_id=invited["id"],
     )  # fmt: skip

@@ -74,6 +74,8 @@ BUDGETS: dict[str, int] = {
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
     "GET /v1/ledger/closing": 2,
+    # The person; the keys that they made.
+    "GET /v1/members/{user_id}": 2,
 }
 
 

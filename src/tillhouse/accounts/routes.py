@@ -56,6 +56,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/members", members.invite, _STEPPED_UP,
           "Invite a person to the business", "Invitation: it is mailed where mails are set up",
           status=201, idempotent=True),
+    Route("GET", "/v1/members/{user_id}", members.show, _MANAGES,
+          "Read a member, or an invitation, with the API keys that the person made", "Member"),
     Route("PATCH", "/v1/members/{user_id}", members.change, _STEPPED_UP,
           "Give a member another role; a lower one ends their sessions", "Member updated"),
     Route("DELETE", "/v1/members/{user_id}", members.remove, _STEPPED_UP,

@@ -18,6 +18,7 @@ from tillhouse.desk.live import ASKED_AGAIN_S, LivePages
 from tillhouse.desk.orders.pages import ROUTES as ORDERS
 from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.people.pages import ROUTES as PEOPLE
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
 from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
@@ -53,6 +54,7 @@ PAGES = (
     *CONNECTIONS,
     *PRODUCTS,
     *DEVELOPERS,
+    *PEOPLE,
     *COMMANDS,
     *ACCOUNT,
     *SEARCH,

@@ -21,6 +21,7 @@ from tillhouse.accounts.members.types import (
     InvitationShown,
     MadeKey,
     MemberChanged,
+    MemberFound,
     MemberPatch,
     MemberRemoval,
     MemberSessionsEnded,
@@ -58,6 +59,14 @@ async def list_all(call: Call, wanted: Paged) -> PageOf[MemberShown]:
     total = await store.count_people(call.db, call.business_id, call.now)
     found = await store.list_people(call.db, call.business_id, call.now, wanted.pick())
     return PageOf(found, meta(wanted.pick(), total))
+
+
+async def show(call: Call, user_id: UserId) -> MemberFound:
+    """One member, or one who is invited, with the keys that they made."""
+    found = await store.find_one(call.db, call.business_id, user_id, call.now)
+    if found is None:
+        raise Missing
+    return MemberFound(**found, keys=await _made_keys(call, user_id, revokes=False))
 
 
 async def invite(call: Call, new: NewInvitation) -> Reply[InvitationShown]:

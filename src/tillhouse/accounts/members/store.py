@@ -37,6 +37,21 @@ async def count_people(db: Db, business_id: BusinessId, now: datetime) -> int:
     )
 
 
+# Of members and invitations in `p`, what a list and a page of one tell.
+_SHOWN = """
+    SELECT p.id, u.name, coalesce(p.email, u.email) AS email, p.role,
+        CASE WHEN p.email IS NULL THEN 'active' ELSE 'invited' END AS status,
+        CASE WHEN p.email IS NULL THEN iso(p.created_at) END AS joined_at,
+        iso(s.seen_at) AS last_seen_at, iso(p.expires_at) AS expires_at
+    FROM p
+    LEFT JOIN users u ON u.id = p.id AND p.email IS NULL
+    LEFT JOIN LATERAL (
+        SELECT max(refreshed_at) AS seen_at FROM sessions
+        WHERE user_id = p.id AND business_id = $1
+    ) s ON true
+"""
+
+
 async def list_people(
     db: Db, business_id: BusinessId, now: datetime, page: Page
 ) -> list[MemberShown]:
@@ -51,24 +66,36 @@ async def list_people(
             WHERE business_id = $1 AND expires_at > $2
             ORDER BY expires_at NULLS FIRST, created_at, id LIMIT $3 OFFSET $4
         )
-        SELECT p.id, u.name, coalesce(p.email, u.email) AS email, p.role,
-            CASE WHEN p.email IS NULL THEN 'active' ELSE 'invited' END AS status,
-            CASE WHEN p.email IS NULL THEN iso(p.created_at) END AS joined_at,
-            iso(s.seen_at) AS last_seen_at, iso(p.expires_at) AS expires_at
-        FROM p
-        LEFT JOIN users u ON u.id = p.id AND p.email IS NULL
-        LEFT JOIN LATERAL (
-            SELECT max(refreshed_at) AS seen_at FROM sessions
-            WHERE user_id = p.id AND business_id = $1
-        ) s ON true
-        ORDER BY p.expires_at NULLS FIRST, p.created_at, p.id
-        """,
+        """
+        + _SHOWN
+        + " ORDER BY p.expires_at NULLS FIRST, p.created_at, p.id",
         business_id,
         now,
         page.per_page,
         page.offset,
     )
     return [MemberShown(**row) for row in rows]
+
+
+async def find_one(
+    db: Db, business_id: BusinessId, user_id: UserId, now: datetime
+) -> Record | None:
+    """A member, or an invitation that stands, by its id."""
+    return await db.fetchrow(
+        """
+        WITH p AS (
+            SELECT user_id AS id, role, created_at, NULL AS email, NULL::timestamptz AS expires_at
+            FROM members WHERE business_id = $1 AND user_id = $3
+            UNION ALL
+            SELECT id, role, created_at, email, expires_at FROM invitations
+            WHERE business_id = $1 AND expires_at > $2 AND id = $3
+        )
+        """
+        + _SHOWN,
+        business_id,
+        now,
+        user_id,
+    )
 
 
 async def lock_member(

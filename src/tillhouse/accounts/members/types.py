@@ -66,19 +66,6 @@ class MemberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """When the invitation ends; null for a member."""
 
 
-class InvitationShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """An invitation, with its token at the one moment that it is told; a replay tells none."""
-
-    id: UUID
-    email: str
-    role: str
-    """The role that the person will have."""
-    expires_at: Timestamp
-    """When the invitation ends."""
-    token: str | None
-    """The token that POST /api/auth/accept-invitation takes, once."""
-
-
 class MadeKey(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An API key that a member made, or gave its present secret."""
 
@@ -90,6 +77,26 @@ class MadeKey(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The scopes of the key."""
     is_revoked: bool
     """Whether this request revoked it."""
+
+
+class MemberFound(MemberShown, frozen=True, rename="camel", kw_only=True):
+    """One person of the business, or one who was invited, with what they made."""
+
+    keys: list[MadeKey]
+    """The active API keys that the person made; none of somebody who is invited."""
+
+
+class InvitationShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An invitation, with its token at the one moment that it is told; a replay tells none."""
+
+    id: UUID
+    email: str
+    role: str
+    """The role that the person will have."""
+    expires_at: Timestamp
+    """When the invitation ends."""
+    token: str | None
+    """The token that POST /api/auth/accept-invitation takes, once."""
 
 
 class MemberChanged(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -119,10 +119,6 @@ MAKE_KEY = LoginCommand(
 )  # fmt: skip
 BY_LOGIN: Sequence[LoginCommand] = (
     LoginCommand(
-        name="invite", does=Operation(ACCOUNTS, "POST", "/v1/members"),
-        body='{"email": "bola@example.com", "role": "cashier"}',
-    ),
-    LoginCommand(
         name="particulars", does=Operation(ACCOUNTS, "PATCH", "/v1/business"),
         body='{"legal_name": "Ada Stores Ltd", "receipt_footer": "Thank you"}',
     ),

@@ -49,6 +49,7 @@ WALLET = Operation(PAYOUTS, "GET", "/v1/wallet")
 LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
 LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
 LIST_KEYS = Operation(DEVELOPER, "GET", "/api/developer/api-keys")
+LIST_MEMBERS = Operation(ACCOUNTS, "GET", "/v1/members")
 
 ENTRIES = (
     Entry("overview", "overview", "/desk", (SUMMARY, LIST_ORDERS), "h"),
@@ -60,6 +61,7 @@ ENTRIES = (
     Entry("finance", "finance", "/desk/finance", (SUMMARY,), "f"),
     Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
+    Entry("people", "people", "/desk/people", (LIST_MEMBERS,), "e"),
     Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers"),
 )
 
