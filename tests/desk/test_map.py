@@ -59,13 +59,18 @@ PLACES = {
         POST /v1/inventory/counts, POST /v1/inventory/transfers, POST /v1/promotions,
         GET /v1/promotions/{}, PATCH /v1/promotions/{}, DELETE /v1/promotions/{}""",
     "connections": "GET /v1/payment-providers, PUT /v1/payment-providers",
+    "settings": """
+        GET /v1/business, PATCH /v1/business, GET /v1/stores, POST /v1/stores, GET /v1/stores/{},
+        PATCH /v1/stores/{}, DELETE /v1/stores/{}, GET /v1/tables, POST /v1/tables,
+        GET /v1/tables/{}, PATCH /v1/tables/{}, DELETE /v1/tables/{}, POST /v1/tags,
+        GET /v1/tags/{}, PATCH /v1/tags/{}, DELETE /v1/tags/{}, POST /v1/academic-terms,
+        GET /v1/academic-terms/{}, PATCH /v1/academic-terms/{}, DELETE /v1/academic-terms/{},
+        GET /v1/kitchen/stage-messages, PUT /v1/kitchen/stage-messages""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
-UNTOLD = {
-    ("GET", "/api/auth/me"), ("GET", "/v1/academic-terms"), ("GET", "/v1/hotel/rooms"),
-}  # fmt: skip
+UNTOLD = {("GET", "/api/auth/me"), ("GET", "/v1/hotel/rooms")}
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")

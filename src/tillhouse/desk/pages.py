@@ -21,6 +21,7 @@ from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.addresses import START
 from tillhouse.desk.session.pages import ROUTES as SESSION
+from tillhouse.desk.settings.routes import ROUTES as SETTINGS
 from tillhouse.desk.wallet.routes import ROUTES as WALLET
 from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing
@@ -51,6 +52,7 @@ PAGES = (
     *WALLET,
     *CONNECTIONS,
     *PRODUCTS,
+    *SETTINGS,
     *COMMANDS,
     *ACCOUNT,
     *SEARCH,

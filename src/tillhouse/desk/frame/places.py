@@ -56,6 +56,7 @@ ENTRIES = (
     Entry("finance", "finance", "/desk/finance", (SUMMARY,), "f"),
     Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
+    Entry("settings", "settings", "/desk/settings", (LIST_STORES,), "s"),
 )
 
 
