@@ -42,6 +42,15 @@ const INSIDE = [
   "/desk/connections",
   "/desk/people",
   "/desk/people/invite",
+  "/desk/settings",
+  "/desk/settings/business",
+  "/desk/settings/sales",
+  "/desk/settings/stores",
+  "/desk/settings/stores/new",
+  "/desk/settings/tables/new",
+  "/desk/settings/kitchen",
+  "/desk/settings/tags",
+  "/desk/settings/terms/new",
   "/desk/account",
   "/desk/begin",
   "/desk/commands?call.1=orders:read%20/v1/orders",
@@ -51,7 +60,8 @@ const INSIDE = [
 ];
 
 async function stockGoods() {
-  const store = await call("/v1/stores", { name: "Yaba" });
+  const store = await call("/v1/stores", { name: "Yaba", address: "14 Herbert Macaulay Way" });
+  made.add(`/desk/settings/stores/${store.id}`);
   const group = await call("/v1/modifier-groups", { name: "Pepper", options: [{ name: "Hot" }] });
   const category = await call("/v1/categories", { name: "Drinks" });
   const product = await call("/v1/products", {

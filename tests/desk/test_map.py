@@ -68,13 +68,18 @@ PLACES = {
     "people": """
         GET /v1/members, POST /v1/members, GET /v1/members/{}, PATCH /v1/members/{},
         DELETE /v1/members/{}, POST /v1/members/{}/end-sessions""",
+    "settings": """
+        GET /v1/business, PATCH /v1/business, GET /v1/stores, POST /v1/stores, GET /v1/stores/{},
+        PATCH /v1/stores/{}, DELETE /v1/stores/{}, GET /v1/tables, POST /v1/tables,
+        GET /v1/tables/{}, PATCH /v1/tables/{}, DELETE /v1/tables/{}, POST /v1/tags,
+        GET /v1/tags/{}, PATCH /v1/tags/{}, DELETE /v1/tags/{}, POST /v1/academic-terms,
+        GET /v1/academic-terms/{}, PATCH /v1/academic-terms/{}, DELETE /v1/academic-terms/{},
+        GET /v1/kitchen/stage-messages, PUT /v1/kitchen/stage-messages""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
-UNTOLD = {
-    ("GET", "/api/auth/me"), ("GET", "/v1/academic-terms"), ("GET", "/v1/hotel/rooms"),
-}  # fmt: skip
+UNTOLD = {("GET", "/api/auth/me"), ("GET", "/v1/hotel/rooms")}
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")

@@ -95,10 +95,16 @@ async def fill(business: Business, text: str = "Jollof rice") -> World:
         customer_id=customer["id"], amount_paid=3000, payment_method="cash", notes=text,
         table_label=text, tags=[text],
     )  # fmt: skip
+    table = await business.table(area=text, seats=4, store_id=store["id"])
+    tag = await made("/v1/tags", name=f"{text} {secrets.token_hex(4)} a")
+    term = await made(
+        "/v1/academic-terms", name=f"{text} {secrets.token_hex(4)}", starts_on="2026-09-01"
+    )
     return World(
         product_id=product["id"], variant_id=variant_id, category_id=category["id"],
         group_id=group["id"], promotion_id=promotion["id"], customer_id=customer["id"],
-        order_id=order["id"],
+        order_id=order["id"], store_id=store["id"], table_id=table["id"], tag_id=tag["id"],
+        term_id=term["id"],
     )  # fmt: skip
 
 

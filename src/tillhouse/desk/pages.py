@@ -23,6 +23,7 @@ from tillhouse.desk.products.routes import ROUTES as PRODUCTS
 from tillhouse.desk.search.pages import ROUTES as SEARCH
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.pages import ROUTES as SESSION
+from tillhouse.desk.settings.routes import ROUTES as SETTINGS
 from tillhouse.desk.wallet.routes import ROUTES as WALLET
 from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing
@@ -55,6 +56,7 @@ PAGES = (
     *PRODUCTS,
     *DEVELOPERS,
     *PEOPLE,
+    *SETTINGS,
     *COMMANDS,
     *ACCOUNT,
     *SEARCH,

@@ -68,7 +68,7 @@ _KITCHEN = Step(
 )  # fmt: skip
 _TERM = Step(
     name="term", found_by=TERMS, does=Operation(LABELS, "POST", "/v1/academic-terms"),
-    body='{"name": "First term", "starts_on": "2027-01-11", "ends_on": "2027-04-02"}',
+    address="/desk/settings/terms/new",
 )  # fmt: skip
 _ROOM_TYPE = Step(
     name="room_type", found_by=Operation(HOTEL, "GET", "/v1/hotel/room-types"),
@@ -118,10 +118,6 @@ MAKE_KEY = LoginCommand(
     body='{"name": "My program", "environment": "test", "scopes": ["orders:read"]}',
 )  # fmt: skip
 BY_LOGIN: Sequence[LoginCommand] = (
-    LoginCommand(
-        name="particulars", does=Operation(ACCOUNTS, "PATCH", "/v1/business"),
-        body='{"legal_name": "Ada Stores Ltd", "receipt_footer": "Thank you"}',
-    ),
     LoginCommand(
         name="webhook", does=Operation(WEBHOOKS, "POST", "/api/developer/webhook-endpoints"),
         body='{"name": "My program", "environment": "test", "url": "https://example.com/hooks", '

@@ -62,6 +62,7 @@ ENTRIES = (
     Entry("wallet", "wallet", "/desk/wallet", (WALLET,), "b"),
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
     Entry("people", "people", "/desk/people", (LIST_MEMBERS,), "e"),
+    Entry("settings", "settings", "/desk/settings", (LIST_STORES,), "s"),
     Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers"),
 )
 

@@ -1,0 +1,1 @@
+"""Settings: the business, how it sells, its stores, tables, tags, terms and kitchen messages."""

@@ -1,0 +1,17 @@
+"""All pages of settings."""
+
+from tillhouse.desk.page import PageRoute
+from tillhouse.desk.settings import business, kitchen, sections
+from tillhouse.desk.settings.kinds import STORES, TABLES, TAGS, TERMS
+from tillhouse.desk.settings.things import pages_of
+
+ROUTES = (
+    PageRoute("GET", sections.SETTINGS, sections.show),
+    PageRoute("GET", sections.BUSINESS.address, business.show_business),
+    PageRoute("POST", sections.BUSINESS.address, business.change_business),
+    PageRoute("GET", sections.SALES.address, business.show_sales),
+    PageRoute("POST", sections.SALES.address, business.change_sales),
+    PageRoute("GET", sections.KITCHEN.address, kitchen.show),
+    PageRoute("POST", sections.KITCHEN.address, kitchen.change),
+    *(route for kind in (STORES, TABLES, TAGS, TERMS) for route in pages_of(kind)),
+)
