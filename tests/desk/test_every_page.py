@@ -195,7 +195,7 @@ def test_no_sentence_is_left_over() -> None:
         "wallet_entry.", "withdrawal.", "withdrawal_fact.", "withdrawals.", "payout_account.",
         "account_fact.", "opens.", "other_amounts.", "abilities.", "provider.", "provider_fact.",
         "secret.", "place.",
-        "secret.", "area.", "right.",
+        "area.", "right.",
         "type.", "policy.", "product.", "products.view.",
         "stock.state.", "move.", "choices.", "count.", "transfer.", "promotion.",
         "api_key.", "api_key_fact.", "api_key_bound.", "api_keys.about.", "api_keys.new_in.",

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import LIST_LINKS, LIST_ORDERS, LIST_PRODUCTS, LIST_PROVIDERS
 from tillhouse.desk.frame.places import RECORD as SELL
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
