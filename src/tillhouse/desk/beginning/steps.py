@@ -17,7 +17,6 @@ from tillhouse.hotel.room import ROOM as HOTEL
 from tillhouse.kitchen.room import ROOM as KITCHEN
 from tillhouse.labels.room import ROOM as LABELS
 from tillhouse.payins.room import ROOM as PAYINS
-from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 _NO_QUERY: Query = {}
 
@@ -125,11 +124,6 @@ BY_LOGIN: Sequence[LoginCommand] = (
     LoginCommand(
         name="particulars", does=Operation(ACCOUNTS, "PATCH", "/v1/business"),
         body='{"legal_name": "Ada Stores Ltd", "receipt_footer": "Thank you"}',
-    ),
-    LoginCommand(
-        name="webhook", does=Operation(WEBHOOKS, "POST", "/api/developer/webhook-endpoints"),
-        body='{"name": "My program", "environment": "test", "url": "https://example.com/hooks", '
-        '"events": ["order.created"]}',
     ),
 )  # fmt: skip
 
