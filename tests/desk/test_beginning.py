@@ -1,6 +1,5 @@
 """The first steps: ticked by what is really there, and only what the role may do."""
 
-import json
 from typing import get_args
 
 import pytest
@@ -13,7 +12,7 @@ from tests.hotel.house import House
 from tests.make import Business, Make
 from tillhouse.access.scopes import Role
 from tillhouse.accounts.types import BusinessType
-from tillhouse.desk.beginning.steps import BY_LOGIN, STEPS
+from tillhouse.desk.beginning.steps import STEPS
 from tillhouse.desk.frame.sentences import sentence
 
 BEGIN = "/desk/begin"
@@ -142,19 +141,3 @@ async def test_what_is_live_is_no_step_of_the_test_book(owner: Browser, business
     assert await count_done(owner) == 1
     await owner.submit("/desk/mode", mode="live")
     assert await count_done(owner) == 2
-
-
-async def test_what_has_no_page_is_there_as_a_command(
-    owner: Browser, business: Business, make: Make, signed_in: SignsIn
-) -> None:
-    """Each works as it stands with a login that was stepped up; who may not sees none."""
-    page = await owner.open(BEGIN)
-    await business.step_up()
-    for one in BY_LOGIN:
-        assert one.command in page.words
-        method, path = one.does.route.method, one.does.route.path
-        answer = await business.owner.request(method, path, json.loads(one.body))
-        assert answer.status in (200, 201), answer
-    cashier = await signed_in(await make.member(business, "cashier"))
-    page = await cashier.open(BEGIN)
-    assert "$TOKEN" not in page.words

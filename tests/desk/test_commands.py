@@ -97,14 +97,14 @@ async def test_nothing_else_becomes_a_command(call: str, owner: Browser) -> None
 async def test_the_page_says_what_its_key_is(
     owner: Browser, business: Business, make: Make, signed_in: SignsIn
 ) -> None:
-    """How one is made, with the scopes of the commands; or who can make it."""
+    """Where one is made; or who can make it."""
     page = await owner.open(CALLS)
     assert "KEY an API key" in page.words
-    assert '"environment":"test","scopes":["orders:read"]}' in page.words
+    assert "/desk/developers/keys/new" in page.links
     cashier = await signed_in(await make.member(business, "cashier"))
     page = await cashier.open(CALLS)
     assert "The owner of the business can make one" in page.words
-    assert "api-keys" not in page.words
+    assert "/desk/developers/keys/new" not in page.links
 
 
 async def test_the_question_for_the_password_leads_back_to_its_page(

@@ -200,6 +200,10 @@ def test_no_sentence_is_left_over() -> None:
         "stock.state.", "move.", "choices.", "count.", "transfer.", "promotion.",
         "api_key.", "api_key_fact.", "api_key_bound.", "api_keys.about.", "api_keys.new_in.",
         "api_keys.told.", "api_keys.once.", "api_keys.scopes.", "risk.", "nav_head.",
+        "webhooks.about.", "webhooks.event_count.", "webhooks.failures.",
+        "webhooks.until_disabled.",
+        "webhooks.counted.", "webhooks.recovered.", "webhooks.done_", "recover.", "endpoint.",
+        "endpoint_fact.", "phase.", "signing.told.", "language.",
         "promotions.active", "promotions.inactive", "products.active", "products.inactive",
         "settings.", "tax_inclusive.",
     }  # fmt: skip

@@ -75,6 +75,18 @@ PLACES = {
         GET /v1/tags/{}, PATCH /v1/tags/{}, DELETE /v1/tags/{}, POST /v1/academic-terms,
         GET /v1/academic-terms/{}, PATCH /v1/academic-terms/{}, DELETE /v1/academic-terms/{},
         GET /v1/kitchen/stage-messages, PUT /v1/kitchen/stage-messages""",
+    "webhooks": """
+        GET /api/developer/webhook-events, GET /api/developer/webhook-endpoints,
+        POST /api/developer/webhook-endpoints, GET /api/developer/webhook-endpoints/{},
+        PATCH /api/developer/webhook-endpoints/{}, DELETE /api/developer/webhook-endpoints/{},
+        POST /api/developer/webhook-endpoints/{}/disable,
+        POST /api/developer/webhook-endpoints/{}/enable,
+        POST /api/developer/webhook-endpoints/{}/test,
+        POST /api/developer/webhook-endpoints/{}/recover, GET /api/developer/webhook-settings,
+        POST /api/developer/webhook-settings/{}/rotate-secret,
+        POST /api/developer/webhook-settings/{}/view-secret,
+        GET /api/developer/webhook-deliveries, GET /api/developer/webhook-deliveries/{},
+        POST /api/developer/webhook-deliveries/{}/resend, GET /v1/events/stream""",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}
@@ -94,12 +106,15 @@ FROM_THE_DOOR = {
 
 
 async def states(business: Business) -> None:
-    """Orders in the states that have forms of their own, and goods that could become a bundle."""
+    """Orders and an endpoint in states that have forms of their own, and goods for a bundle."""
     await business.made("/v1/products", {"name": "Zobo", "base_price": 5})
     line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
     for fields in ({"scheduled_for": "2099-01-31T18:30:00Z"}, {"send_to_kitchen": True},
                    {"send_to_kitchen": False}):  # fmt: skip
         await business.made("/v1/orders", {"items": [line], **fields})
+    endpoint = await business.endpoint(name="Old server")
+    path = f"/api/developer/webhook-endpoints/{endpoint['id']}/disable"
+    await business.owner.post(path, status=200)
 
 
 def called() -> set[tuple[str, str]]:

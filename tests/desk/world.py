@@ -127,6 +127,9 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
     await pay(business, stock)
     account = await account_of(business)
     key = await business.key("orders:read", name=text)
+    endpoint = await business.endpoint(name=text)
+    path = f"/api/developer/webhook-endpoints/{endpoint['id']}/test"
+    delivery = (await business.owner.post(path, status=202)).data
     withdrawal = await withdraw(business, account["id"], narration="Takings")
 
     async def latest(path: str) -> dict[str, Any]:
@@ -141,4 +144,5 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
         debt_id=debt["id"], dispute_id=dispute["id"], payout_account_id=account["id"],
         withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
         member_id=invited["id"],
+        endpoint_id=endpoint["id"], delivery_id=delivery["id"],
     )  # fmt: skip

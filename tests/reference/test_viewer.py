@@ -9,14 +9,15 @@ import pytest
 
 from tests.reference.pages import DOCUMENT, Element, operations, pages, resources
 from tests.tidy.tree import ROOT, tidy
+from tillhouse.http.guides import guides_folder
 from tillhouse.reference.viewer.document import Document, slug
-from tillhouse.reference.viewer.guides import Library, folder, read
+from tillhouse.reference.viewer.guides import Library, read
 
 # Paths that the server has beside the viewer.
 _BESIDE = {"/openapi.json", "/llms.txt", "/docs", "/"}
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VIEWER = Document(DOCUMENT)
-LIBRARY = Library(VIEWER, read(folder()))
+LIBRARY = Library(VIEWER, read(guides_folder()))
 
 
 def article(method: str, path: str) -> Element:

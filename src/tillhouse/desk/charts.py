@@ -7,6 +7,7 @@ from markupsafe import Markup
 _BAR_SHARE = 0.68
 WIDTH, HEIGHT = 900, 168
 _STACK_WIDTH, _STACK_HEIGHT = 600, 12
+_TICK_WIDTH, _TICK_HEIGHT = 5, 20
 
 
 def top_of(values: Sequence[float]) -> float:
@@ -61,3 +62,17 @@ def stacked(shares: Sequence[float]) -> Markup:
         '<svg class="stacked" viewBox="0 0 {} {}" preserveAspectRatio="none" '
         'aria-hidden="true">{}</svg>'
     ).format(_STACK_WIDTH, _STACK_HEIGHT, inner)
+
+
+def ticks(marks: Sequence[str], count: int) -> Markup:
+    """A mark each, `good`, `bad` or `none`, at the end of a row of so many."""
+    left = (count - len(marks)) * _TICK_WIDTH
+    parts = [
+        f'<rect class="g-{mark}" x="{left + index * _TICK_WIDTH}" y="{0 if mark != "none" else 7}" '
+        f'width="3" height="{_TICK_HEIGHT if mark != "none" else 6}" rx="1"/>'
+        for index, mark in enumerate(marks)
+    ]
+    return Markup(
+        '<svg class="ticks" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}'
+        "</svg>"
+    ).format(count * _TICK_WIDTH, _TICK_HEIGHT, Markup("").join(map(Markup, parts)))

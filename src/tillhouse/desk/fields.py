@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 
 from tillhouse.desk.frame.sentences import fault
+from tillhouse.desk.frame.words import zone
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Problem
 
@@ -35,6 +37,15 @@ def _ungrouped(name: str, value: str) -> str:
 def number(text: str) -> Decimal | str:
     """A quantity or a rate; what is none stays as it was typed, for the operation to refuse."""
     return Decimal(text) if _NUMBER.fullmatch(text) else text
+
+
+def instant(text: str, zone_name: str) -> str:
+    """A time as a form gives it, in the zone of the business; else as it is, to be refused."""
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return (given if given.tzinfo else given.replace(tzinfo=zone(zone_name))).isoformat()
 
 
 def cleared(form: Mapping[str, str], names: Sequence[str]) -> dict[str, str | None]:

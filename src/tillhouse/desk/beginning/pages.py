@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tillhouse.desk.beginning.steps import BY_LOGIN, STEPS, Step
+from tillhouse.desk.beginning.steps import STEPS, Step
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.operations import Acting, Arguments, OperationAnswer, call
 from tillhouse.desk.page import PageRequest, PageRoute, Shown
@@ -23,7 +23,6 @@ async def show(page: PageRequest) -> Shown:
     facts: dict[str, Any] = {
         "steps": list(zip(steps, done, strict=True)),
         "next": done.index(False) if False in done else None,
-        "by_login": [one for one in BY_LOGIN if page.may(one.does)],
         # The business itself is the first of them.
         "done_count": sum(done) + 1,
         "all_count": len(steps) + 1,

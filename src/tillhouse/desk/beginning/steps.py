@@ -11,12 +11,10 @@ from tillhouse.desk.operations import Operation, OperationAnswer, Query
 from tillhouse.desk.products.operations import COUNT, MOVES
 from tillhouse.desk.products.operations import MAKE as MAKE_PRODUCT
 from tillhouse.desk.selling.options import ROOMS, TERMS
-from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.hotel.room import ROOM as HOTEL
 from tillhouse.kitchen.room import ROOM as KITCHEN
 from tillhouse.labels.room import ROOM as LABELS
 from tillhouse.payins.room import ROOM as PAYINS
-from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 _NO_QUERY: Query = {}
 
@@ -91,37 +89,6 @@ _LINK = Step(
 _PROVIDER = Step(
     name="provider", found_by=LIST_PROVIDERS,
     does=Operation(PAYINS, "PUT", "/v1/payment-providers"), address="/desk/connections",
-)  # fmt: skip
-
-
-class LoginCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that only a login may do and no page does yet, as a call for a shell."""
-
-    # Its sentence in the catalogue.
-    name: str
-    does: Operation
-    body: str
-
-    @property
-    def command(self) -> str:
-        """The call, with the token of a login."""
-        route = self.does.route
-        return (
-            f'curl -sS -X {route.method} "$BASE{route.path}" -H "Authorization: Bearer $TOKEN"'
-            f" -H 'Content-Type: application/json' -d '{self.body}'"
-        )
-
-
-MAKE_KEY = LoginCommand(
-    name="key", does=Operation(DEVELOPER, "POST", "/api/developer/api-keys"),
-    body='{"name": "My program", "environment": "test", "scopes": ["orders:read"]}',
-)  # fmt: skip
-BY_LOGIN: Sequence[LoginCommand] = (
-    LoginCommand(
-        name="webhook", does=Operation(WEBHOOKS, "POST", "/api/developer/webhook-endpoints"),
-        body='{"name": "My program", "environment": "test", "url": "https://example.com/hooks", '
-        '"events": ["order.created"]}',
-    ),
 )  # fmt: skip
 
 STEPS: Mapping[str, Sequence[Step]] = {

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.beginning.steps import MAKE_KEY
-from tillhouse.desk.developers.keys.operations import VIEW_SECRET
+from tillhouse.desk.developers.keys.operations import MAKE, VIEW_SECRET
 from tillhouse.desk.frame.places import LIST_KEYS
 from tillhouse.desk.page import FormRefused, PageRequest, PageRoute, Shown
 
@@ -60,13 +59,6 @@ def _fits(key: dict[str, Any], scopes: set[str]) -> bool:
     return is_usable and not key["allowedIpRanges"] and scopes <= set(key["scopes"])
 
 
-def _make_key(commands: Sequence[Command]) -> str:
-    """The call that makes a key for these commands."""
-    scopes = sorted({command.scope for command in commands if command.scope})
-    body = {"name": "My program", "environment": "test", "scopes": scopes or ["orders:read"]}
-    return msgspec.structs.replace(MAKE_KEY, body=msgspec.json.encode(body).decode()).command
-
-
 def _shown(
     page: PageRequest,
     commands: Sequence[Command],
@@ -80,7 +72,7 @@ def _shown(
         "may_fill": page.may(VIEW_SECRET) and name is None,
         "key_name": name,
         "missing": missing,
-        "make_key": _make_key(commands) if page.may(MAKE_KEY.does) else None,
+        "may_make": page.may(MAKE),
     }
     return Shown("commands/commands.html", facts)
 

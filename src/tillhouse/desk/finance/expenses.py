@@ -1,15 +1,15 @@
 """Pages of expenses: the list with its form, and one."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from tillhouse.desk.fields import instant
 from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
-from tillhouse.desk.frame.words import exact, money_column, named, when, zone
+from tillhouse.desk.frame.words import exact, money_column, named, when
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
@@ -50,7 +50,7 @@ async def record(page: PageRequest) -> Shown | Onward:
     frame, form = await frame_of(page), page.form
     body = {name: form[name] for name in _FIELDS if form.get(name)}
     if at := form.get("occurred_at"):
-        body["occurred_at"] = _moment(at, frame)
+        body["occurred_at"] = instant(at, frame.zone)
     if store := _store(frame):
         body["store_id"] = store
     try:
@@ -71,15 +71,6 @@ async def delete(page: PageRequest) -> Shown | Onward:
 
 def _store(frame: Frame) -> str | None:
     return frame.store["id"] if frame.store else None
-
-
-def _moment(text: str, frame: Frame) -> str:
-    """A time as a form gives it, in the zone of the business; else as it is, to be refused."""
-    try:
-        given = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    return (given if given.tzinfo else given.replace(tzinfo=zone(frame.zone))).isoformat()
 
 
 def _shown(one: Data, frame: Frame) -> dict[str, Any]:

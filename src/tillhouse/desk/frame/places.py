@@ -19,6 +19,7 @@ from tillhouse.payins.room import ROOM as PAYINS
 from tillhouse.payouts.room import ROOM as PAYOUTS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.stores.room import ROOM as STORES
+from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 ME = Operation(ACCOUNTS, "GET", "/api/auth/me")
 LIST_STORES = Operation(STORES, "GET", "/v1/stores")
@@ -50,6 +51,7 @@ LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
 LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
 LIST_KEYS = Operation(DEVELOPER, "GET", "/api/developer/api-keys")
 LIST_MEMBERS = Operation(ACCOUNTS, "GET", "/v1/members")
+LIST_ENDPOINTS = Operation(WEBHOOKS, "GET", "/api/developer/webhook-endpoints")
 
 ENTRIES = (
     Entry("overview", "overview", "/desk", (SUMMARY, LIST_ORDERS), "h"),
@@ -64,6 +66,7 @@ ENTRIES = (
     Entry("people", "people", "/desk/people", (LIST_MEMBERS,), "e"),
     Entry("settings", "settings", "/desk/settings", (LIST_STORES,), "s"),
     Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers"),
+    Entry("webhooks", "hook", "/desk/developers/webhooks", (LIST_ENDPOINTS,), "w"),
 )
 
 

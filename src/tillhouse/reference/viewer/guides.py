@@ -2,14 +2,11 @@
 
 from collections import Counter
 from functools import cached_property
-from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 
 import msgspec
 from markupsafe import Markup
 
-import tillhouse
 from tillhouse.reference.viewer import markdown
 from tillhouse.reference.viewer.document import Document, Operation, TagPage
 from tillhouse.reference.viewer.markdown import Heading
@@ -65,12 +62,6 @@ class Passage(msgspec.Struct, frozen=True):
         """The section's address."""
         is_whole = self.section.level == 1
         return self.guide.url if is_whole else f"{self.guide.url}#{self.section.anchor}"
-
-
-def folder() -> Traversable:
-    """Where the guides are: in the installed package, or in the source tree beside it."""
-    packed = files("tillhouse.reference") / "guides"
-    return packed if packed.is_dir() else Path(tillhouse.__file__).parents[2] / "docs"
 
 
 def read(texts: Traversable) -> list[Guide]:

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from tillhouse.http.guides import guides_folder
 from tillhouse.reference.viewer import search
 from tillhouse.reference.viewer.document import Document, Node
-from tillhouse.reference.viewer.guides import Guide, Library, folder, read
+from tillhouse.reference.viewer.guides import Guide, Library, read
 from tillhouse.reference.viewer.shown import Showing
 
 _TYPES = {
@@ -42,7 +43,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
 
 def site(document: Node, guides: Traversable | None = None) -> list[Resource]:
     """The pages of a document and of the guides, with their files."""
-    return _Site(document, read(guides or folder())).resources()
+    return _Site(document, read(guides or guides_folder())).resources()
 
 
 class _Site:

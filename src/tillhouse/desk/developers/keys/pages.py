@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.developers.apps import app_names
 from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys import words
 from tillhouse.desk.developers.keys.words import KEYS
@@ -28,7 +29,7 @@ async def show_list(page: PageRequest) -> Shown:
     """The keys of the book that is shown, those in use first."""
     frame, chosen = await frame_of(page), page.request.query.get("app") or None
     found = await page.needed(LIST_KEYS, developer_app_id=chosen)
-    catalogue, apps = await _catalogue(page), await _apps(page)
+    catalogue, apps = await _catalogue(page), await app_names(page)
     own = [one for one in found.data if one["environment"] == page.mode]
     own.sort(key=lambda one: one["status"] in _ENDED)
     facts: dict[str, Any] = {
@@ -117,7 +118,7 @@ async def delete(page: PageRequest) -> Shown | Onward:
 
 
 async def _new(page: PageRequest, form: Form) -> Shown:
-    apps = await _apps(page)
+    apps = await app_names(page)
     facts = await _form(page, form, _grantable(page, await _catalogue(page)))
     return Shown("developers/keys/new.html", {**facts, "apps": list(apps.items())})
 
@@ -128,7 +129,7 @@ async def _one(page: PageRequest, form: Form | None = None) -> Shown:
     if key["environment"] != page.mode:
         # Each page shows one book; the switch beside it leads to the other.
         raise Missing
-    catalogue, apps = await _catalogue(page), await _apps(page)
+    catalogue, apps = await _catalogue(page), await app_names(page)
     grantable = _grantable(page, catalogue)
     facts = await _form(page, form or words.fields(key, frame), grantable)
     facts |= {
@@ -163,12 +164,6 @@ async def _form(page: PageRequest, form: Form, grantable: set[str]) -> dict[str,
 
 async def _catalogue(page: PageRequest) -> Sequence[words.Data]:
     return (await page.needed(ops.SCOPES)).data
-
-
-async def _apps(page: PageRequest) -> Mapping[str, str]:
-    """The apps of the book that is shown, by their ids."""
-    found = (await page.needed(ops.LIST_APPS)).data
-    return {one["id"]: one["name"] for one in found if one["environment"] == page.mode}
 
 
 def _grantable(page: PageRequest, catalogue: Sequence[words.Data]) -> set[str]:

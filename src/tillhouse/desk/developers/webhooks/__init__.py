@@ -1,0 +1,1 @@
+"""Pages of webhooks: endpoints, their deliveries, and how these are signed."""
