@@ -23,6 +23,9 @@ _LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"([^\s?]*\?until=)(\d+)(&mark=)([\w-]+)")
 _CODES = {"shortCode", "orderShortCode"}
+# The secret of a second factor, and a code that is made of it.
+_FACTOR_SECRET, _FACTOR_CODE = re.compile(r"[A-Z2-7]{32}"), re.compile(r"[0-9]{6}")
+_BASE32 = string.ascii_uppercase + "234567"
 _CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _REFERENCE = re.compile(r"\bTXN-[2-9A-HJ-NP-Z]{12}\b")
 # How long something took, and how much was counted by then, whatever it was.
@@ -157,6 +160,12 @@ class Normal:
                 self._codes[inner] = _letters(self._fresh("code"), _CODE_LETTERS, 8)
             if name == "secret" and isinstance(inner, str):
                 self.text(inner, f"{where}.{name}")
+                if _FACTOR_SECRET.fullmatch(inner):
+                    self._codes[inner] = _letters(self._fresh("factor"), _BASE32, len(inner))
+            if name == "recoveryCodes" and isinstance(inner, list):
+                for code in inner:
+                    told = _letters(self._fresh("recovery code"), _CODE_LETTERS, len(code))
+                    self._codes[code] = "-".join(told[at : at + 4] for at in (0, 4, 8))
             self._learn(inner, where)
 
     def _fresh(self, where: str) -> str:
@@ -198,6 +207,8 @@ def _measured(name: str, value: Any) -> Any:
     # A connection that is there already has no phases but the last.
     if name == "phasesMs" and isinstance(value, dict) and value.keys() <= _PHASES.keys():
         return _PHASES
+    if name == "code" and isinstance(value, str) and _FACTOR_CODE.fullmatch(value):
+        return "492039"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return _MEASURED.get(name) if is_number else None
 

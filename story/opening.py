@@ -1,6 +1,10 @@
 """How the shop begins: an account, a key for the till, tables, people, and what is sold."""
 
+import base64
+from datetime import UTC, datetime
+
 from story.story import NOBODY, PASSWORD, Story
+from tillhouse.accounts.second_factor.rules import code_at
 
 _SCOPES = (
     *(
@@ -65,6 +69,26 @@ def account(s: Story) -> None:
     s.sends("POST /api/developer/api-keys", _key("Too early"), status=403)
     s.sends("POST /api/auth/verify-password", {"password": "another phrase"}, status=403)
     s.sends("POST /api/auth/verify-password", {"password": PASSWORD})
+    second_factor(s)
+
+
+def second_factor(s: Story) -> None:
+    """Ada turns a second factor on, logs in with it, and turns it off for the rest of the story."""
+    path = "/api/auth/second-factor"
+    s.sends(f"POST {path}/recovery-codes", status=409)
+    begun = s.sends(f"POST {path}")
+    secret = base64.b32decode(begun["secret"])
+    code = code_at(secret, datetime.now(UTC))
+    s.sends(f"POST {path}/confirm", {"code": "no code"}, status=403)
+    told = s.sends(f"POST {path}/confirm", {"code": code})
+    s.sends(f"GET {path}")
+    proof = {"email": "ada@example.com", "password": PASSWORD}
+    s.sends("POST /api/auth/login", proof, by="nobody", status=401)
+    proof["code"] = told["recoveryCodes"][0]
+    s.sends("POST /api/auth/login", proof, by="nobody")
+    s.sends("POST /api/auth/login", proof, by="nobody", status=401)
+    s.sends(f"POST {path}/recovery-codes")
+    s.sends(f"DELETE {path}")
 
 
 def _sessions(s: Story) -> None:

@@ -126,6 +126,8 @@ async def test_users(command: Command, business: str, embedded: Embedded) -> Non
     owner = command.refusal("user", "role", business, "ada@example.com", "--role", "cashier")
     assert "needs an owner" in owner
     command.run("user", "password", bea, "--password-stdin", pipe=f"{PASSWORD}!\n")
+    assert not command.json("user", "second-factor-off", bea)["wasOn"]
+    assert "Nobody" in command.refusal("user", "second-factor-off", "nobody@example.com")
     query = "SELECT event_type, actor_name FROM audit_events WHERE business_id = $1"
     events = {tuple(row) for row in await fetch(embedded, query, business)}
     told = {"member.added", "member.role_changed", "user.password_changed", "business.registered"}

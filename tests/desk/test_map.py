@@ -9,6 +9,7 @@ from tests.desk.browser import Browser
 from tests.desk.conftest import SignsIn
 from tests.desk.test_connections import connect
 from tests.desk.world import fill_all
+from tests.factor import FACTOR, turn_on
 from tests.make import Business, Make
 from tillhouse import desk
 from tillhouse.desk.operations import Operation
@@ -21,7 +22,9 @@ PLACES = {
         POST /api/auth/register, POST /api/auth/login, POST /api/auth/logout,
         POST /api/auth/verify-password, POST /api/auth/change-password,
         POST /api/auth/sessions/end-others, POST /api/auth/switch,
-        POST /api/auth/accept-invitation""",
+        POST /api/auth/accept-invitation, GET /api/auth/second-factor,
+        POST /api/auth/second-factor, DELETE /api/auth/second-factor,
+        POST /api/auth/second-factor/confirm, POST /api/auth/second-factor/recovery-codes""",
     "overview": "GET /v1/finance/summary, GET /v1/counts",
     "sell": """
         POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
@@ -179,11 +182,14 @@ async def test_every_page_and_every_form_is_led_to(make: Make, signed_in: SignsI
     await fill_all(business)
     await states(business)
     # An owner of two businesses, who froze the payouts and connected a provider.
-    browser = await signed_in(await make.member(business, "owner"))
+    person = await make.member(business, "owner")
+    browser = await signed_in(person)
     await browser.open("/desk/wallet")
     await browser.submit("/desk/wallet/freeze", reason="Lost telephone")
     walk = Walk()
+    await person.owner.post(FACTOR, status=201)
     await walk.go(browser)
+    await turn_on(person)
     await browser.submit("/desk/mode", mode="live")
     await connect(browser)
     await walk.go(browser)

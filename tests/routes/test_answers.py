@@ -43,6 +43,9 @@ BUDGETS: dict[str, int] = {
     # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
     # (2), and for each business an event of the audit log.
     "POST /api/auth/change-password": 14,
+    # The factor, what is counted of wrong codes (3, and their locks), the factor on, and for each
+    # business an event of the audit log.
+    "POST /api/auth/second-factor/confirm": 9,
     # The business's data key is read once per process, and the limit counts under a lock.
     "POST /api/developer/api-keys": 8,
     # The order before; what its deposit needs, what is asked, what arrived and is applied; the

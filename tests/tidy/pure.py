@@ -42,6 +42,7 @@ SOURCES = {
     # Reads its own list of words, once.
     "tillhouse.kit.passwords": {"gzip", "importlib"},
     "tillhouse.kit.ids": {"os", "secrets", "struct", "threading", "time"},
+    "tillhouse.accounts.second_factor.rules": {"cryptography"},
     "tillhouse.kit.secrets": {"cryptography", "secrets", "zlib"},
 }
 # Functions that read the clock or draw at random: a pure module gets the value as an argument.
@@ -50,6 +51,7 @@ DRAWING = {
     "tillhouse.kit.ids": {
         "new_id", "public_reference", "random_base62", "random_text", "short_code",
     },
+    "tillhouse.accounts.second_factor.rules": {"cryptography"},
     "tillhouse.kit.secrets": {
         "new_api_key", "new_secret", "new_webhook_secret", "seal",
     },

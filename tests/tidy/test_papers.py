@@ -16,7 +16,7 @@ from tillhouse.settings import MEANINGS, PREFIX
 # Status → the codes that the contract knows with it.
 CODES = {
     400: {"request_failed", "order_not_recorded"},
-    401: {"unauthorized"},
+    401: {"unauthorized", "second_factor_required"},
     403: {"forbidden", "subscription_required", "password_verification_required"},
     404: {"not_found"},
     405: {"method_not_allowed"},

@@ -52,8 +52,13 @@ WRONG_FOR_ACCOUNT = Budget(burst=20, every=timedelta(seconds=90), late=5)
 WRONG_FROM_NETWORK = Budget(burst=100, every=timedelta(seconds=18))
 WRONG_IN_ALL = Budget(burst=1000, every=timedelta(seconds=0.3), late=5)
 
+# Wrong codes of a second factor, by somebody who has the password: a code has six digits, so there
+# are few of them from anywhere, but for networks from which the account logged in before.
+WRONG_CODES = Budget(burst=20, every=timedelta(minutes=10))
+
 LOCKED = "Too many wrong passwords from here: wait half an hour, then try again."
 TOO_MANY_WRONG = "Too many wrong passwords from your network: wait a little, then try again."
+TOO_MANY_CODES = "Too many wrong codes: wait half an hour, then try again."
 TOO_MANY_NEW = "Too many registrations from your network: wait a little, then try again."
 
 
@@ -72,9 +77,9 @@ def is_locked(failures: int, last_failed_at: datetime, now: datetime) -> bool:
     return failures >= FAILURES_MAX and now - last_failed_at < LOCKED_FOR
 
 
-def locked(last_failed_at: datetime, now: datetime) -> Limited:
+def locked(last_failed_at: datetime, now: datetime, message: str = LOCKED) -> Limited:
     """The refusal while an account is locked for a network."""
-    return Limited((last_failed_at + LOCKED_FOR - now).total_seconds(), LOCKED)
+    return Limited((last_failed_at + LOCKED_FOR - now).total_seconds(), message)
 
 
 @lru_cache(maxsize=4096)

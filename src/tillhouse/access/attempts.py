@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 import msgspec
+from asyncpg import Record
 
 from tillhouse.access import attempt_rules as rules
 from tillhouse.access.hash_queue import Asker
@@ -33,6 +34,14 @@ class Attempt(msgspec.Struct, frozen=True):
     asker: Asker
     from_network: bytes
     in_all: bytes
+
+
+class CodeAttempt(msgspec.Struct, frozen=True):
+    """An attempt at the code of a second factor, let in."""
+
+    account: bytes
+    network: str
+    is_known: bool
 
 
 class Registration(msgspec.Struct, frozen=True):
@@ -120,6 +129,56 @@ async def clear(db: Db, attempt: Attempt) -> None:
     if rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
         raise rules.locked(failures["last_failed_at"], moment)
     await store.forget_failures(db, asker.account, asker.network)
+
+
+async def let_code_in(services: Services, ip: str, user_id: UserId) -> CodeAttempt:
+    """Refuse an attempt at the code of a second factor after too many wrong ones.
+
+    They are counted apart from passwords: a right password doesn't clear them.
+    """
+    network = rules.network_of(ip)
+    account = digest(services.vault.pepper, f"codes of {user_id}")
+    async with services.pool.reading() as db:
+        is_known = await store.is_known_network(db, user_id, network)
+        failures = await store.find_failures(db, account, network)
+        cells = await store.list_cells(db, [account])
+    moment = now()
+    _check_codes(failures, moment)
+    if not is_known:
+        full_at = cells[0]["full_at"] if cells else None
+        rules.WRONG_CODES.check(full_at, moment, rules.TOO_MANY_CODES)
+    return CodeAttempt(account, network, is_known)
+
+
+async def count_wrong_code(services: Services, attempt: CodeAttempt) -> None:
+    """Count a wrong code for good, before it is answered."""
+    moment, budget = now(), rules.WRONG_CODES
+    limits = (rules.FAILURES_MAX, rules.LOCKED_FOR)
+    async with services.pool.transaction() as db:
+        if not await store.add_failure(db, attempt.account, attempt.network, moment, limits):
+            raise rules.locked(moment, moment, rules.TOO_MANY_CODES)
+        is_counted = await store.take_attempt(
+            db, attempt.account, budget.every, budget.most, moment
+        )
+    if not is_counted and not attempt.is_known:
+        raise Limited(budget.every.total_seconds(), rules.TOO_MANY_CODES)
+
+
+async def clear_codes(db: Db, attempt: CodeAttempt) -> None:
+    """A right code clears the count, unless too many wrong ones were judged before it."""
+    moment = now()
+    failures = await store.lock_failures(db, attempt.account, attempt.network)
+    if not attempt.is_known:
+        full_at = await store.lock_cell(db, attempt.account)
+        rules.WRONG_CODES.check(full_at, moment, rules.TOO_MANY_CODES)
+    _check_codes(failures, moment)
+    if failures is not None:
+        await store.forget_failures(db, attempt.account, attempt.network)
+
+
+def _check_codes(failures: Record | None, moment: datetime) -> None:
+    if failures and rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
+        raise rules.locked(failures["last_failed_at"], moment, rules.TOO_MANY_CODES)
 
 
 async def take(services: Services, db: Db, what: str, budget: rules.Budget) -> bool:

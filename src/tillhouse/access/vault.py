@@ -13,7 +13,7 @@ from uuid import UUID
 
 from tillhouse.access.store import vault as store
 from tillhouse.db.pool import Db, Pool
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BusinessId, UserId
 from tillhouse.kit.secrets import SealBroken, derive, open_sealed, seal
 from tillhouse.settings import SettingError
 
@@ -78,6 +78,14 @@ class Vault:
         """The secret of that record."""
         key = await self._data_key(db, business_id)
         return open_sealed(key, box, _associated(business_id, record, kind)).decode()
+
+    def seal_of_person(self, user_id: UserId, kind: str, secret: bytes) -> bytes:
+        """A secret sealed for a person, who may belong to several businesses."""
+        return seal(self.derive(kind), secret, user_id.bytes)
+
+    def open_of_person(self, user_id: UserId, kind: str, box: bytes) -> bytes:
+        """The secret of that person."""
+        return open_sealed(self.derive(kind), box, user_id.bytes)
 
     async def _data_key(self, db: Db, business_id: BusinessId) -> bytes:
         if business_id not in self._data_keys:

@@ -14,6 +14,8 @@ from tillhouse.access.store import audit as audit_store
 from tillhouse.access.store import sessions
 from tillhouse.access.tokens import LIFETIME, Claims
 from tillhouse.accounts import rules, store
+from tillhouse.accounts.own_events import note_of_person
+from tillhouse.accounts.second_factor import actions as second_factor
 from tillhouse.accounts.types import (
     AccessToken,
     BusinessChoice,
@@ -115,7 +117,10 @@ async def open_business(
 
 
 async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
-    """Open a session for the right password; a wrong one and no account read alike."""
+    """Open a session for the right password; a wrong one and no account read alike.
+
+    A code is looked at after a right password alone, so it tells nothing to a guesser.
+    """
     # Hashing takes long: no connection is held meanwhile.
     async with call.services.pool.reading() as db:
         user = await sessions.find_user_by_email(db, given.email)
@@ -124,7 +129,9 @@ async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     is_right = await attempts.is_right(call.services, attempt, hashed, given.password)
     if user is None or not is_right:
         raise Unauthenticated(_WRONG)
+    code = await second_factor.judge(call, user["id"], user["factor"], given.code)
     await attempts.clear(call.db, attempt)
+    await second_factor.use_up(call, code, user["name"])
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
     owner = (user["id"], user["business_id"])
@@ -216,9 +223,7 @@ async def change_password(call: Call, given: PasswordChange) -> PasswordChanged:
     what = ("user.password_changed", f"Changed the password of {user.email}")
     # The thief of a session may be the one who changes it: money stays until the owner says so.
     await upsert_frozen_of(call.db, user.user_id, _FREEZE, call.now)
-    for business in await store.list_memberships(call.db, user.user_id):
-        metadata = {"userId": str(user.user_id)}
-        await audit.append(call.db, BusinessId(business.id), actor, what, metadata, call.now)
+    await note_of_person(call.db, user.user_id, actor, what, call.now)
     return PasswordChanged(iso(call.now), count)
 
 

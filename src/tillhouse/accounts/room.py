@@ -37,7 +37,7 @@ ROOM = Room(
             "authentication",
         ),
     ),
-    kept_tables=("books", "businesses", "members", "subscriptions", "users"),
+    kept_tables=("books", "businesses", "members", "second_factors", "subscriptions", "users"),
     swept_tables={"invitations": "logins"},
     jobs=lambda services: (mailing.kind(services),),
     chores=_chores,

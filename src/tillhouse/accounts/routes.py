@@ -6,6 +6,7 @@ from tillhouse.accounts import actions
 from tillhouse.accounts.business import actions as business
 from tillhouse.accounts.members import actions as members
 from tillhouse.accounts.members.types import AcceptedInvitation
+from tillhouse.accounts.second_factor import actions as second_factor
 from tillhouse.accounts.types import Tokens
 from tillhouse.http.route import Open, Route, Scope, Session
 
@@ -35,6 +36,19 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/auth/change-password", actions.change_password, Session(),
           "Change your password; all your other sessions end", "Password changed",
           has_own_queue=True),
+    Route("GET", "/api/auth/second-factor", second_factor.show, Session(),
+          "Read whether your second factor is on", "Second factor"),
+    Route("POST", "/api/auth/second-factor", second_factor.begin, Session(step_up=True),
+          "Begin a second factor: a secret for an application that makes codes",
+          "Secret: it is told this once", status=201),
+    Route("DELETE", "/api/auth/second-factor", second_factor.turn_off, Session(step_up=True),
+          "Turn your second factor off", "Second factor off"),
+    Route("POST", "/api/auth/second-factor/confirm", second_factor.confirm, Session(),
+          "Turn your second factor on by its first code",
+          "Second factor on: the recovery codes are told this once"),
+    Route("POST", "/api/auth/second-factor/recovery-codes", second_factor.make_recovery_codes,
+          Session(step_up=True), "Make your recovery codes anew",
+          "Recovery codes: they are told this once"),
     Route("GET", "/api/auth/sessions", actions.list_sessions, Session(),
           "List your sessions", "Sessions"),
     Route("POST", "/api/auth/sessions/end-others", actions.end_other_sessions, Session(),

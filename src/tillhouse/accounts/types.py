@@ -11,6 +11,7 @@ from tillhouse.kit.values import (
     CountryCode,
     CurrencyCode,
     Email,
+    FactorCode,
     GivenPassword,
     Name,
     NewPassword,
@@ -40,6 +41,8 @@ class Credentials(msgspec.Struct, forbid_unknown_fields=True):
 
     email: Email
     password: GivenPassword
+    code: FactorCode | None = None
+    """The code of the second factor, or a recovery code; null where none is on."""
 
 
 class RefreshToken(msgspec.Struct, forbid_unknown_fields=True):

@@ -13,6 +13,8 @@ from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.accounts.members.lowering import end_what_stands
 from tillhouse.accounts.members.rules import is_last_owner_lost, is_lowered
+from tillhouse.accounts.own_events import note_of_person
+from tillhouse.accounts.second_factor.actions import turn_off_for
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
@@ -35,6 +37,7 @@ def commands() -> typer.Typer:
     group.command()(add)
     group.command()(role)
     group.command()(password)
+    group.command("second-factor-off")(second_factor_off)
     return group
 
 
@@ -149,16 +152,29 @@ def password(
             await sessions.update_password(db, UserId(user_id), hashed, moment)
             await sessions.end_other_sessions(db, UserId(user_id), None, moment)
             what = ("user.password_changed", f"Set the password of {address}")
-            for business in await store.list_memberships(db, UserId(user_id)):
-                metadata = {"userId": str(user_id)}
-                await audit.append(
-                    db, BusinessId(business.id), COMMAND_LINE, what, metadata, moment
-                )
+            await note_of_person(db, UserId(user_id), COMMAND_LINE, what, moment)
         return user_id
 
     user_id = run(work, data)
     shown = f"The password of {address} is set; its sessions have ended."
     print_result({"userId": user_id}, as_json=as_json, shown=shown)
+
+
+def second_factor_off(email: Address, *, data: Data = None, as_json: AsJson = False) -> None:
+    """Turn off the second factor of a person who lost it; the password alone logs in then."""
+    address = given.value(Email, "The e-mail address", email)
+
+    async def work(services: Services) -> tuple[UUID, bool]:
+        async with services.pool.transaction() as db:
+            user_id = await store.find_user_id(db, address)
+            if user_id is None:
+                raise CommandError(f"Nobody is registered as {address}: use `user add`.")
+            whose = UserId(user_id)
+            return user_id, await turn_off_for(db, whose, address, COMMAND_LINE, now())
+
+    user_id, was_on = run(work, data)
+    shown = f"The second factor of {address} is off." if was_on else f"{address} has none on."
+    print_result({"userId": user_id, "wasOn": was_on}, as_json=as_json, shown=shown)
 
 
 async def _person(

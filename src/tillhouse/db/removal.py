@@ -35,6 +35,11 @@ WHERE c.relnamespace = {HERE} AND NOT t.tgisinternal AND t.tgparentid = 0
 
 MAY_REST = "SELECT has_parameter_privilege('session_replication_role', 'SET')"
 
+# With triggers at rest, nothing goes along with a person by itself.
+LONELY_FACTORS = """
+DELETE FROM second_factors f WHERE f.user_id = ANY ($1)
+    AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = f.user_id)
+"""
 LONELY = """
 DELETE FROM users u WHERE u.id = ANY ($1)
     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = u.id)
@@ -69,6 +74,7 @@ async def delete_business(connection: asyncpg.Connection, business_id: UUID) -> 
                 if (name, column) in columns:
                     count += await _delete(connection, name, column, wanted)
         count += await _delete(connection, "businesses", "id", [business_id])
+        await connection.execute(LONELY_FACTORS, [row["user_id"] for row in people])
         done = await connection.execute(LONELY, [row["user_id"] for row in people])
         for name in resting:
             await connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")

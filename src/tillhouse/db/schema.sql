@@ -2577,6 +2577,17 @@ CREATE TABLE schema_migrations (
     CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
 );
 
+CREATE TABLE second_factors (
+    user_id uuid NOT NULL,
+    sealed_secret bytea NOT NULL,
+    begun_at timestamp(3) with time zone NOT NULL,
+    confirmed_at timestamp(3) with time zone,
+    last_step bigint NOT NULL DEFAULT 0,
+    recovery_digests bytea[] NOT NULL DEFAULT '{}'::bytea[],
+    CONSTRAINT second_factors_pkey PRIMARY KEY (user_id),
+    CONSTRAINT second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 CREATE TABLE sessions (
     id uuid NOT NULL,
     user_id uuid NOT NULL,

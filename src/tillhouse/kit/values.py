@@ -135,6 +135,10 @@ class GivenPassword(Value):
         return value
 
 
+class FactorCode(OneLine, longest=40, counts_blanks=True, example="492039"):
+    """A code of a second factor: of an application, or one for the day on which it is lost."""
+
+
 class CurrencyCode(Value):
     """An ISO 4217 code."""
 

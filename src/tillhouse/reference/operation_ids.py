@@ -10,6 +10,10 @@ _ALL = {"GET": "list", "POST": "create", "PUT": "set"}
 # Where path and method say too little, or something else.
 _OTHER = {
     "GET /api/auth/me": "auth_me",
+    "GET /api/auth/second-factor": "auth_second_factor_get",
+    "POST /api/auth/second-factor": "auth_second_factor_begin",
+    "DELETE /api/auth/second-factor": "auth_second_factor_turn_off",
+    "POST /api/auth/second-factor/recovery-codes": "auth_second_factor_make_recovery_codes",
     "GET /v1/business": "business_get",
     "PATCH /v1/business": "business_update",
     "GET /v1/counts": "counts_get",

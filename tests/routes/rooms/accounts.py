@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
+from tests.factor import FACTOR, code, turn_on
 from tests.make import Business, Make
 from tillhouse.accounts.members.actions import token_of
 
@@ -29,6 +30,22 @@ async def _accepting(business: Business) -> dict[str, Any]:
     return {"token": token, "name": "Ada Cashier", "password": "six brown bicycles"}
 
 
+async def _confirming(business: Business) -> dict[str, Any]:
+    """The first code of a second factor that was begun."""
+    await business.step_up()
+    await business.owner.delete(FACTOR, status=200)
+    begun = (await business.owner.post(FACTOR, status=201)).data
+    return {"code": code(begun["secret"])}
+
+
+async def _with_factor(business: Business) -> dict[str, Any]:
+    """Nothing to send, but a factor that is on."""
+    await business.step_up()
+    await business.owner.delete(FACTOR, status=200)
+    await turn_on(business)
+    return {}
+
+
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"user_id": _make_member}
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {"user_id": _remove_member}
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
@@ -46,4 +63,6 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     "POST /api/auth/accept-invitation": _accepting,
+    f"POST {FACTOR}/confirm": _confirming,
+    f"POST {FACTOR}/recovery-codes": _with_factor,
 }

@@ -116,11 +116,13 @@ async def update_cookie_end(db: Db, session_id: UUID, now: datetime, expires_at:
 
 
 async def find_user_by_email(db: Db, email: str) -> Record | None:
-    """A user with the business to log in to: the one joined first."""
+    """A user with the business to log in to, the one joined first, and the second factor."""
     return await db.fetchrow(
         """
-        SELECT u.id, u.name, u.password_hash, u.password_changed_at, m.business_id
+        SELECT u.id, u.name, u.password_hash, u.password_changed_at, m.business_id,
+            f.sealed_secret AS factor
         FROM users u
+        LEFT JOIN second_factors f ON f.user_id = u.id AND f.confirmed_at IS NOT NULL
         LEFT JOIN LATERAL (
             SELECT business_id FROM members WHERE user_id = u.id
             ORDER BY created_at, business_id LIMIT 1

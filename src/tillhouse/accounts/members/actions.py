@@ -29,6 +29,7 @@ from tillhouse.accounts.members.types import (
     NewInvitation,
 )
 from tillhouse.accounts.rules import password_faults
+from tillhouse.accounts.second_factor import actions as second_factor
 from tillhouse.developer.actions.keys import revoke
 from tillhouse.http.route import Reply
 from tillhouse.jobs.kinds import NewJob
@@ -158,13 +159,16 @@ async def join(call: AnonymousCall, given: AcceptedInvitation) -> NewMember:
         user = await sessions.find_user_by_email(db, email)
     known_id = user["id"] if user else None
     attempt = await attempts.let_in(call.services, call.ip, email, known_id)
-    hashed = ""
+    hashed, code = "", None
     if user is None:
         password = _new_password(given, email)
         hashed = await call.services.passwords.hash(password, attempt.asker)
     elif not await attempts.is_right(call.services, attempt, user["password_hash"], given.password):
         raise Unauthenticated(_WRONG)
+    else:
+        code = await second_factor.judge(call, user["id"], user["factor"], given.code)
     await attempts.clear(call.db, attempt)
+    await second_factor.use_up(call, code, user["name"] if user else email)
     await people.lock_business(call.db, business_id)
     role = await store.delete_invitation(call.db, business_id, invitation_id, call.now)
     if role is None:

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tillhouse.access.scopes import Role
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.values import Email, GivenPassword, Name
+from tillhouse.kit.values import Email, FactorCode, GivenPassword, Name
 
 
 class NewInvitation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -44,6 +44,8 @@ class AcceptedInvitation(msgspec.Struct, forbid_unknown_fields=True, kw_only=Tru
     """The password of the account of this address; of a new one, the password to log in with."""
     name: Name | None = None
     """The name of a person who has no account yet."""
+    code: FactorCode | None = None
+    """The code of the account's second factor, where one is on."""
 
 
 class MemberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.desk.account import factor
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
@@ -35,6 +36,7 @@ async def show(page: PageRequest, *, is_changed: bool = False) -> Shown:
     ]
     facts: dict[str, Any] = {
         "sessions": sessions, "others": len(found) - len(sessions), "is_changed": is_changed,
+        "factor": await factor.facts_of(page),
     }  # fmt: skip
     return Shown("account/account.html", facts)
 
@@ -113,6 +115,7 @@ async def choose_business(page: PageRequest) -> Onward:
 ROUTES = (
     PageRoute("GET", _ACCOUNT, show),
     PageRoute("POST", "/desk/account/sessions/{session_id}/end", end_session, is_of_book=False),
+    *factor.ROUTES,
     PageRoute("POST", "/desk/account/end-others", end_others, is_of_book=False),
     PageRoute("POST", "/desk/account/password", change_password, is_of_book=False),
     PageRoute("POST", "/desk/account/theme", choose_theme, is_of_book=False),

@@ -11,11 +11,12 @@ from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Sho
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.addresses import BEGIN, START, device, own_address
 from tillhouse.desk.session.proving import (
-    LOG_IN,
     LOG_OUT,
     choose_mode,
+    code_step,
     open_session,
     replace_session,
+    try_login,
 )
 from tillhouse.kit.errors import Forbidden, Missing, Problem
 from tillhouse.kit.network import is_loopback
@@ -47,11 +48,12 @@ async def show_sign_in(page: PageRequest) -> Shown | Onward:
 async def sign_in(page: PageRequest) -> Shown | Onward:
     """Sign in, and go on to the page that was asked for before."""
     _check_scheme(page)
-    body = {"email": page.form.get("email", ""), "password": page.form.get("password", "")}
-    try:
-        answer = await page.act(LOG_IN, body=body)
-    except FormRefused as refused:
-        return msgspec.structs.replace(_SIGN_IN, refusal=refused.problem)
+    answer = await try_login(page, page.form.get("email", ""), page.form.get("password", ""))
+    if isinstance(answer, tuple):
+        problem, ticket = answer
+        return code_step(page, problem, ticket) or msgspec.structs.replace(
+            _SIGN_IN, refusal=problem
+        )
     await open_session(page, answer.data["accessToken"])
     asked = page.form.get("next")
     return Onward(own_address(asked) if asked else first_page(page))
@@ -91,13 +93,13 @@ async def _join(page: PageRequest, refusal: Problem | None = None) -> Shown:
 
 async def join(page: PageRequest) -> Shown | Onward:
     """Join the business that invited somebody, and sign in there."""
-    body = {"token": page.path["token"], "password": page.form.get("password", "")}
+    more = {"token": page.path["token"]}
     if name := page.form.get("name"):
-        body["name"] = name
-    try:
-        answer = await page.act(JOIN, body=body)
-    except FormRefused as refused:
-        return await _join(page, refused.problem)
+        more["name"] = name
+    answer = await try_login(page, "", page.form.get("password", ""), JOIN, **more)
+    if isinstance(answer, tuple):
+        problem, ticket = answer
+        return code_step(page, problem, ticket) or await _join(page, problem)
     await open_session(page, answer.data["accessToken"])
     return Onward(first_page(page))
 

@@ -4,9 +4,11 @@ import msgspec
 
 from tillhouse.access.people import give_cookie, person_by_cookie, renew_cookie
 from tillhouse.accounts.room import ROOM as ACCOUNTS
-from tillhouse.desk.operations import Operation
+from tillhouse.accounts.second_factor.rules import SecondFactorRequired
+from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.page import FormRefused, PageRequest, Shown
-from tillhouse.desk.session import cookies, forms
+from tillhouse.desk.session import cookies, forms, tickets
 from tillhouse.desk.session.addresses import device
 from tillhouse.desk.session.forms import MadeFor
 from tillhouse.kit.errors import Problem, Unauthenticated
@@ -19,6 +21,18 @@ SWITCH = Operation(ACCOUNTS, "POST", "/api/auth/switch")
 
 STEP_UP = Shown("session/step_up.html", is_secret=True, has_frame=False)
 _AGAIN = Shown("session/sign_in_again.html", is_secret=True, has_frame=False)
+
+
+_CODE = Shown("session/code.html", is_secret=True, has_frame=False)
+
+
+def code_step(page: PageRequest, problem: Problem, ticket: str | None) -> Shown | None:
+    """The page that asks for the code; None where the sign-in begins anew."""
+    if ticket is None:
+        return None
+    # The first step went well: nothing is wrong yet.
+    facts = {"ticket": ticket, "is_first": forms.TICKET not in page.form}
+    return msgspec.structs.replace(_CODE, facts=facts, refusal=problem)
 
 
 async def open_session(page: PageRequest, access_token: str) -> None:
@@ -63,6 +77,35 @@ async def _take(page: PageRequest, cookie: str) -> None:
     page.person = await person_by_cookie(page.services, cookie, page.request.now)
 
 
+async def try_login(
+    page: PageRequest, email: str, password: str, operation: Operation = LOG_IN, **more: str
+) -> OperationAnswer | tuple[Problem, str | None]:
+    """Log in, or by what else logs in: the answer, or why not and the ticket for the next step.
+
+    A form of the second step has a ticket in place of the password.
+    """
+    body = {"email": email, "password": password, **more}
+    given = page.form.get(forms.TICKET)
+    if given is not None:
+        ticket = tickets.read(page.services.vault, given, page.request.now)
+        if ticket is None:
+            return Unauthenticated(sentence("sign_in.too_late")), None
+        body |= {"email": ticket.email, "password": ticket.password}
+        body["code"] = page.form.get(forms.CODE) or "-"
+    secret = (body["email"], body["password"])
+    if operation is not LOG_IN:
+        del body["email"]
+    try:
+        return await page.act(operation, body=body)
+    except FormRefused as refused:
+        problem = refused.problem
+        asks = problem.code == SecondFactorRequired.code
+        if not asks and given is None:
+            return problem, None
+        ticket = given or tickets.write(page.services.vault, *secret, page.request.now)
+        return problem, ticket
+
+
 async def sign_in_again(page: PageRequest) -> Shown | None:
     """Sign in for a form whose session has ended; None when it may be sent on.
 
@@ -71,11 +114,10 @@ async def sign_in_again(page: PageRequest) -> Shown | None:
     email = page.form.get(forms.SIGN_IN_EMAIL)
     if email is None:
         return msgspec.structs.replace(_AGAIN, refusal=Unauthenticated("You were signed out."))
-    body = {"email": email, "password": page.form.get(forms.SIGN_IN_PASSWORD, "")}
-    try:
-        answer = await page.act(LOG_IN, body=body)
-    except FormRefused as refused:
-        return msgspec.structs.replace(_AGAIN, refusal=refused.problem)
+    answer = await try_login(page, email, page.form.get(forms.SIGN_IN_PASSWORD, ""))
+    if isinstance(answer, tuple):
+        problem, ticket = answer
+        return code_step(page, problem, ticket) or msgspec.structs.replace(_AGAIN, refusal=problem)
     await open_session(page, answer.data["accessToken"])
     made_for = MadeFor.read(page.form.get(forms.MADE_FOR))
     if made_for is not None:

@@ -1,0 +1,93 @@
+"""The second factor of a person: set up with a picture, its codes, and turned off."""
+
+from io import StringIO
+from typing import Any
+
+import segno
+
+from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.desk.frame.places import frame_of
+from tillhouse.desk.frame.words import when
+from tillhouse.desk.operations import Operation
+from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Problem
+
+FACTOR = Operation(ACCOUNTS, "GET", "/api/auth/second-factor")
+BEGIN = Operation(ACCOUNTS, "POST", "/api/auth/second-factor")
+CONFIRM = Operation(ACCOUNTS, "POST", "/api/auth/second-factor/confirm")
+NEW_CODES = Operation(ACCOUNTS, "POST", "/api/auth/second-factor/recovery-codes")
+TURN_OFF = Operation(ACCOUNTS, "DELETE", "/api/auth/second-factor")
+_PAGE = "/desk/account/second-factor"
+_BORDER = 4
+
+
+async def facts_of(page: PageRequest) -> dict[str, Any]:
+    """How the factor of the person stands, with its time in words."""
+    frame = await frame_of(page)
+    found = (await page.needed(FACTOR)).data
+    at = found["confirmedAt"]
+    return found | {"since": when(at, frame.zone, frame.local.date()) if at else ""}
+
+
+async def show(page: PageRequest) -> Shown:
+    """The factor, and the forms that there are for it now."""
+    return await _shown(page)
+
+
+async def begin(page: PageRequest) -> Shown:
+    """Show a secret, once, as a picture and as a text."""
+    try:
+        begun = (await page.act(BEGIN)).data
+    except FormRefused as refused:
+        return await _shown(page, refused.problem)
+    return await _shown(page, picture=_picture(begun["uri"]), secret=begun["secret"])
+
+
+async def confirm(page: PageRequest) -> Shown:
+    """Turn it on by its first code, and show the recovery codes, once."""
+    try:
+        told = await page.act(CONFIRM, body={"code": page.form.get("code", "")})
+    except FormRefused as refused:
+        return await _shown(page, refused.problem)
+    return await _shown(page, codes=told.data["recoveryCodes"])
+
+
+async def make_codes(page: PageRequest) -> Shown:
+    """Show new recovery codes, once."""
+    try:
+        told = await page.act(NEW_CODES)
+    except FormRefused as refused:
+        return await _shown(page, refused.problem)
+    return await _shown(page, codes=told.data["recoveryCodes"])
+
+
+async def turn_off(page: PageRequest) -> Onward:
+    """Turn it off."""
+    await page.act(TURN_OFF)
+    return Onward(_PAGE)
+
+
+async def _shown(page: PageRequest, refusal: Problem | None = None, **told: Any) -> Shown:
+    facts = {"factor": await facts_of(page), "picture": None, "secret": "", "codes": None, **told}
+    return Shown("account/factor.html", facts, refusal, is_secret=bool(told))
+
+
+def _picture(text: str) -> dict[str, Any]:
+    """A code for cameras, as the side of a drawing and the path in it."""
+    code = segno.make_qr(text, error="m")
+    rows = code.matrix_iter(border=_BORDER)
+    path = StringIO()
+    for y, row in enumerate(rows):
+        for x, is_dark in enumerate(row):
+            if is_dark:
+                path.write(f"M{x} {y}.5h1")
+    return {"size": code.symbol_size(border=_BORDER)[0], "path": path.getvalue()}
+
+
+ROUTES = (
+    PageRoute("GET", _PAGE, show),
+    PageRoute("POST", _PAGE, begin, is_of_book=False),
+    PageRoute("POST", f"{_PAGE}/confirm", confirm, is_of_book=False),
+    PageRoute("POST", f"{_PAGE}/codes", make_codes, is_of_book=False),
+    PageRoute("POST", f"{_PAGE}/off", turn_off, is_of_book=False),
+)
