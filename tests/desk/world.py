@@ -136,4 +136,5 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
         debt_id=debt["id"], dispute_id=dispute["id"], payout_account_id=account["id"],
         withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
         endpoint_id=endpoint["id"], delivery_id=delivery["id"],
+        event_id=delivery["eventId"],
     )  # fmt: skip
