@@ -90,6 +90,7 @@ PLACES = {
         POST /api/developer/webhook-settings/{}/view-secret,
         GET /api/developer/webhook-deliveries, GET /api/developer/webhook-deliveries/{},
         POST /api/developer/webhook-deliveries/{}/resend, GET /v1/events/stream""",
+    "logs": "GET /api/developer/events, GET /api/developer/usage",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}

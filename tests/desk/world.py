@@ -145,4 +145,5 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
         withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
         member_id=invited["id"],
         endpoint_id=endpoint["id"], delivery_id=delivery["id"],
+        event_id=delivery["eventId"],
     )  # fmt: skip

@@ -50,6 +50,12 @@ async def make_endpoint(browser: Browser, url: str) -> str:
     return browser.onward
 
 
+async def ticked(browser: Browser) -> int:
+    """How many steps of the first call are done."""
+    page = await browser.open("/desk/developers/begin")
+    return len([one for tag, one in page.elements if tag == "li" and one.get("class") == "done"])
+
+
 def code(browser: Browser) -> str:
     """The program on the page."""
     found = _CODE.search(browser.response.body.decode())
@@ -72,11 +78,22 @@ async def test_from_nothing_to_a_verified_delivery(
 ) -> None:
     """An endpoint, a test event, its attempt, and the program that the page gives: it is true."""
     browser = await browsing(sender)
+    assert await ticked(browser) == 0
+    key = await sender.business.key("voice:read")
+    assert await ticked(browser) == 1
+    await sender.business.anybody.as_bearer(key["secret"]).get("/v1/voice/health", status=200)
     address = await make_endpoint(browser, receiver.url)
     await browser.open(address)
     await browser.submit(f"{address}/test")
     [got] = await receiver.until(1)
     assert await settled(browser, sender, 1) == ["delivered"]
+
+    async def is_all_ticked() -> bool:
+        return await ticked(browser) == 4
+
+    # The last use of a key is written some time after it.
+    await until(is_all_ticked)
+    await browser.open(f"{HOOKS}/deliveries")
     page = await browser.open(next(link for link in browser.page.links
                                    if link.startswith(f"{HOOKS}/deliveries/")))  # fmt: skip
     for text in ("200 in", "webhook.test", got.event_id, "Delivered", "ok", "connected in"):

@@ -41,6 +41,8 @@ class Entry(msgspec.Struct, frozen=True):
     letter: str
     # The heading that it begins, in the catalogue.
     head: str | None = None
+    # Addresses of further pages that belong to it.
+    others: Sequence[str] = ()
 
 
 LIST_CUSTOMERS = Operation(CUSTOMERS, "GET", "/v1/customers")
@@ -51,6 +53,7 @@ LIST_PROVIDERS = Operation(PAYINS, "GET", "/v1/payment-providers")
 LIST_LINKS = Operation(CHECKOUT, "GET", "/v1/payment-links")
 LIST_KEYS = Operation(DEVELOPER, "GET", "/api/developer/api-keys")
 LIST_MEMBERS = Operation(ACCOUNTS, "GET", "/v1/members")
+AUDIT = Operation(DEVELOPER, "GET", "/api/developer/events")
 LIST_ENDPOINTS = Operation(WEBHOOKS, "GET", "/api/developer/webhook-endpoints")
 
 ENTRIES = (
@@ -65,9 +68,12 @@ ENTRIES = (
     Entry("connections", "plug", "/desk/connections", (LIST_PROVIDERS,), "x"),
     Entry("people", "people", "/desk/people", (LIST_MEMBERS,), "e"),
     Entry("settings", "settings", "/desk/settings", (LIST_STORES,), "s"),
-    Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers"),
+    Entry("keys", "key", "/desk/developers/keys", (LIST_KEYS,), "a", head="developers",
+          others=("/desk/developers/begin",)),
     Entry("webhooks", "hook", "/desk/developers/webhooks", (LIST_ENDPOINTS,), "w"),
-)
+    Entry("logs", "list", "/desk/developers/logs", (AUDIT,), "t",
+          others=("/desk/developers/events", "/desk/developers/usage")),
+)  # fmt: skip
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +156,7 @@ def _here(path: str) -> Entry | None:
     below = [
         entry
         for entry in ENTRIES
-        if path == entry.address or (entry.address != start and path.startswith(entry.address))
+        if path == entry.address
+        or (entry.address != start and path.startswith((entry.address, *entry.others)))
     ]
     return below[-1] if below else None

@@ -1,0 +1,1 @@
+"""The page of the first call: each step is ticked by what really happened."""

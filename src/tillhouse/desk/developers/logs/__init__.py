@@ -1,0 +1,1 @@
+"""Pages of what happened: events, usage and the audit log."""
