@@ -17,7 +17,7 @@ from tillhouse.desk.orders.pages import ROUTES as ORDERS
 from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
-from tillhouse.desk.search.pages import ROUTES as SEARCH
+from tillhouse.desk.search.pages import routes_over
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.addresses import START
 from tillhouse.desk.session.pages import ROUTES as SESSION
@@ -40,7 +40,7 @@ async def nothing(_page: PageRequest) -> Shown:
     raise Missing("There is no page at this address.")
 
 
-PAGES = (
+_AREAS = (
     PageRoute("GET", "/", door, is_open=True),
     *OVERVIEW,
     *BEGINNING,
@@ -55,9 +55,9 @@ PAGES = (
     *SETTINGS,
     *COMMANDS,
     *ACCOUNT,
-    *SEARCH,
     *SESSION,
 )
+PAGES = (*_AREAS, *routes_over(_AREAS))
 
 
 def pages(asked_again_s: float = ASKED_AGAIN_S) -> tuple[RawRoute, ...]:
