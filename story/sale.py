@@ -235,4 +235,5 @@ def looked_up(s: Story) -> None:
     for query in queries:
         s.sends("GET /v1/orders", query=query)
     s.sends("GET /v1/counts")
+    s.sends("GET /v1/search", query={"q": "chinedu", "limit": 2})
     s.sends("GET /v1/orders", query={"status": "eaten", "limit": 0, "serach": "x"}, status=422)

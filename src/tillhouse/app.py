@@ -42,6 +42,7 @@ from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
 from tillhouse.reference.pages import pages as reference_pages
 from tillhouse.room import Composition, MakesWorker, Room, join
+from tillhouse.search.room import ROOM as SEARCH
 from tillhouse.seating.room import ROOM as SEATING
 from tillhouse.settings import Settings
 from tillhouse.stock.room import ROOM as STOCK
@@ -77,6 +78,7 @@ ROOMS: tuple[Room, ...] = (
     HOTEL,
     FOLIOS,
     COUNTS,
+    SEARCH,
     DESK,
 )
 

@@ -1,5 +1,7 @@
 """The palette as a page, the table of keys, and single letters that can be switched off."""
 
+from typing import get_args
+
 import pytest
 
 from tests.desk.browser import Browser
@@ -7,6 +9,7 @@ from tests.desk.conftest import SignsIn
 from tests.desk.test_live import headers_of
 from tests.desk.world import TEST, World, fill_all
 from tests.make import Business, Make
+from tillhouse.access.scopes import Role
 from tillhouse.app import App
 
 
@@ -31,8 +34,36 @@ async def test_without_words_it_leads_to_every_page(browsing: Browser) -> None:
         assert address in page.links
 
 
+async def test_every_area_names_its_pages_and_actions(browsing: Browser) -> None:
+    """Those of the navigation, and what an area says of its own; only with the word in it."""
+    for words, address in (
+        ("tables", "/desk/settings/tables"),
+        ("new ta", "/desk/settings/tables/new"),
+        ("kitchen", "/desk/settings/kitchen"),
+        ("new cust", "/desk/customers/new"),
+        ("promo", "/desk/products/promotions"),
+        ("expenses", "/desk/finance/expenses"),
+        ("payout", "/desk/wallet/accounts"),
+        ("settings", "/desk/settings"),
+    ):
+        page = await browsing.open(f"/desk/search?q={words.replace(' ', '+')}")
+        assert address in page.links
+    assert "/desk/settings/tables" not in (await browsing.open("/desk/search?q=kitchen")).links
+
+
+@pytest.mark.parametrize("role", get_args(Role))
+async def test_a_role_is_led_where_it_may_go(
+    role: str, make: Make, full: tuple[Business, World], signed_in: SignsIn
+) -> None:
+    """Each page that the palette offers opens."""
+    browser = await signed_in(await make.member(full[0], role))
+    page = await browser.open("/desk/search")
+    for address in {link.partition("#")[0] for link in page.links if link.startswith("/desk")}:
+        await browser.open(address)
+
+
 async def test_words_find_pages_and_things(browsing: Browser, full: tuple[Business, World]) -> None:
-    """Each list by its own search, some of each."""
+    """By the search of the API, some of each; people have no page to go to."""
     page = await browsing.open("/desk/search?q=jollof")
     for path in ("/desk/orders/{order_id}", "/desk/customers/{customer_id}",
                  "/desk/products/{product_id}", "/desk/links/{link_id}"):  # fmt: skip
@@ -45,7 +76,8 @@ async def test_words_find_pages_and_things(browsing: Browser, full: tuple[Busine
 @pytest.mark.parametrize(
     "path",
     ["/desk/orders/{order_id}", "/desk/customers/{customer_id}", "/desk/products/{product_id}",
-     "/desk/links/{link_id}", "/desk/finance/transactions/{transaction_id}"],
+     "/desk/links/{link_id}", "/desk/finance/transactions/{transaction_id}",
+     "/desk/settings/tables/{table_id}"],
 )  # fmt: skip
 async def test_an_id_leads_straight_to_its_thing(
     path: str, browsing: Browser, full: tuple[Business, World]

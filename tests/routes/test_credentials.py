@@ -103,6 +103,7 @@ OF_THE_KITCHEN = {
     "GET /v1/kitchen/stage-messages",
     "GET /v1/orders",
     "GET /v1/orders/{order_id}",
+    "GET /v1/search",
     "POST /v1/orders/{order_id}/send-to-kitchen",
     "POST /v1/orders/{order_id}/kitchen-status",
 }

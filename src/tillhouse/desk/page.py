@@ -231,6 +231,20 @@ class Live(msgspec.Struct, frozen=True):
     blocks: Mapping[str, Sequence[str]]
 
 
+class Goal(msgspec.Struct, frozen=True):
+    """How the palette names a page that leads somewhere, beside the entries of the navigation."""
+
+    # Its sentence in the catalogue.
+    name: str
+    # All of them must be open to the person.
+    operations: Sequence[Operation] = ()
+    sort: Literal["page", "action"] = "page"
+    # That of its entry in the navigation where it has none of its own.
+    icon: str = ""
+    # The key that leads there.
+    key: str = ""
+
+
 class PageRoute(msgspec.Struct, frozen=True):
     """One page, or one form, of the desk."""
 
@@ -247,3 +261,5 @@ class PageRoute(msgspec.Struct, frozen=True):
     is_unattended: bool = False
     # How the page stays true while it is open.
     live: Live | None = None
+    # How the palette finds it.
+    goal: Goal | None = None

@@ -20,7 +20,7 @@ from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people.pages import ROUTES as PEOPLE
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
-from tillhouse.desk.search.pages import ROUTES as SEARCH
+from tillhouse.desk.search.pages import routes_over
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.pages import ROUTES as SESSION
 from tillhouse.desk.settings.routes import ROUTES as SETTINGS
@@ -42,7 +42,7 @@ async def nothing(_page: PageRequest) -> Shown:
     raise Missing("There is no page at this address.")
 
 
-PAGES = (
+_AREAS = (
     PageRoute("GET", "/", door, is_open=True),
     *OVERVIEW,
     *BEGINNING,
@@ -59,9 +59,9 @@ PAGES = (
     *SETTINGS,
     *COMMANDS,
     *ACCOUNT,
-    *SEARCH,
     *SESSION,
 )
+PAGES = (*_AREAS, *routes_over(_AREAS))
 
 
 def pages(asked_again_s: float = ASKED_AGAIN_S) -> tuple[RawRoute, ...]:

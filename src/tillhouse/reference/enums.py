@@ -27,6 +27,7 @@ ENUMS: dict[str, tuple[str, str]] = {
     "Direction": ("Message.direction", "`inbound` from the customer, `outbound` to the customer."),
     "BookingSource": ("Reservation.source", "Where a booking came from."),
     "DocumentType": ("Guest.document_type", "A kind of document that a guest shows."),
+    "FoundKind": ("Found.kind", "The list that a thing is of which a search found."),
     "RoomStatus": (
         "HotelRoom.status",
         "Whether a room can be moved into: nobody books one that is `out_of_service`.",

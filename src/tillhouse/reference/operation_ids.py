@@ -17,6 +17,7 @@ _OTHER = {
     "GET /v1/business": "business_get",
     "PATCH /v1/business": "business_update",
     "GET /v1/counts": "counts_get",
+    "GET /v1/search": "search_find",
     "GET /v1/events/stream": "events_stream",
     "GET /v1/voice/health": "voice_health",
     "GET /v1/voice/settings": "voice_settings_get",

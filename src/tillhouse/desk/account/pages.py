@@ -9,7 +9,7 @@ from tillhouse.desk.account import factor
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
 from tillhouse.desk.session.addresses import own_address
 from tillhouse.desk.session.proving import SWITCH, renew
@@ -113,7 +113,7 @@ async def choose_business(page: PageRequest) -> Onward:
 
 
 ROUTES = (
-    PageRoute("GET", _ACCOUNT, show),
+    PageRoute("GET", _ACCOUNT, show, goal=Goal("frame.account", icon="user")),
     PageRoute("POST", "/desk/account/sessions/{session_id}/end", end_session, is_of_book=False),
     *factor.ROUTES,
     PageRoute("POST", "/desk/account/end-others", end_others, is_of_book=False),

@@ -5,7 +5,7 @@ from typing import Any
 from tillhouse.desk.beginning.steps import STEPS, Step
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.operations import Acting, Arguments, OperationAnswer, call
-from tillhouse.desk.page import PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.addresses import BEGIN
 
 
@@ -37,4 +37,4 @@ async def _found(page: PageRequest, step: Step) -> OperationAnswer | None:
     return await call(page.services, page.request, live, step.found_by, Arguments())
 
 
-ROUTES = (PageRoute("GET", BEGIN, show),)
+ROUTES = (PageRoute("GET", BEGIN, show, goal=Goal("begin.title", icon="check")),)

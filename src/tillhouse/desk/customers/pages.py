@@ -17,7 +17,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, frame_of
 from tillhouse.desk.frame.words import exact, when
 from tillhouse.desk.orders.listing import rows
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/customers"
 _ONE = _LIST + "/{customer_id}"
@@ -124,7 +124,7 @@ async def _customer(page: PageRequest, template: str) -> Shown:
 
 ROUTES = (
     PageRoute("GET", _LIST, show_list),
-    PageRoute("GET", f"{_LIST}/new", show_new),
+    PageRoute("GET", f"{_LIST}/new", show_new, goal=Goal("customers.new", (MAKE,), "action")),
     PageRoute("POST", f"{_LIST}/new", make),
     PageRoute("GET", _ONE, show_customer),
     PageRoute("GET", f"{_ONE}/edit", show_form),

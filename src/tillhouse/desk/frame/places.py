@@ -144,13 +144,13 @@ async def _frame_of(page: PageRequest) -> Frame:
         stores=stores,
         store=next((one for one in stores if one["id"] == page.given.store), None),
         entries=[entry for entry in ENTRIES if any(map(page.may, entry.operations))],
-        here=_here(path),
+        here=entry_of(path),
         local=page.request.now.astimezone(zone(business["timeZone"])),
         initials="".join(word[0] for word in person.name.split()[:2]).upper(),
     )
 
 
-def _here(path: str) -> Entry | None:
+def entry_of(path: str) -> Entry | None:
     """The entry that a page belongs to: of those whose address it is below, the longest."""
     start = ENTRIES[0].address
     below = [

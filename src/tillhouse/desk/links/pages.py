@@ -14,7 +14,7 @@ from tillhouse.desk.links.links import VIEWS, paid, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import FormRefused, Live, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/links"
 _ONE = _LIST + "/{link_id}"
@@ -142,7 +142,7 @@ _LIVE_LIST = Live((LIST_LINKS,), {"payment.": ("list",), "order.": ("list",)})
 _LIVE_LINK = Live((LINK,), {"payment.": ("head", "told", "state")})
 ROUTES = (
     PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
-    PageRoute("GET", f"{_LIST}/new", show_new),
+    PageRoute("GET", f"{_LIST}/new", show_new, goal=Goal("new_link.title", (MAKE,), "action")),
     PageRoute("POST", f"{_LIST}/new", make),
     PageRoute("GET", _ONE, show_link, live=_LIVE_LINK),
     PageRoute("POST", f"{_ONE}/cancel", cancel),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tillhouse.desk.fields import number
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import CATEGORIES, every, views
 from tillhouse.kit.errors import Problem
@@ -72,7 +72,7 @@ def _body(page: PageRequest) -> dict[str, Any]:
 
 
 ROUTES = (
-    PageRoute("GET", CATEGORIES, show_list),
+    PageRoute("GET", CATEGORIES, show_list, goal=Goal("categories.title", (ops.CATEGORIES,))),
     PageRoute("POST", CATEGORIES, make),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", _ONE, change),

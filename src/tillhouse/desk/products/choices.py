@@ -10,7 +10,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import CHOICES, views
 from tillhouse.kit.errors import Problem
@@ -175,7 +175,7 @@ def _refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
 
 
 ROUTES = (
-    PageRoute("GET", CHOICES, show_list),
+    PageRoute("GET", CHOICES, show_list, goal=Goal("choices.title", (ops.GROUPS,))),
     PageRoute("GET", f"{CHOICES}/new", show_new),
     PageRoute("POST", f"{CHOICES}/new", make),
     PageRoute("GET", _ONE, show_group),

@@ -10,7 +10,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money_column
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import product as words
 from tillhouse.desk.products.forms import own_stock
@@ -253,7 +253,7 @@ def refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
 
 ROUTES = (
     PageRoute("GET", LIST, show_list),
-    PageRoute("GET", f"{LIST}/new", show_new),
+    PageRoute("GET", f"{LIST}/new", show_new, goal=Goal("products.new", (ops.MAKE,), "action")),
     PageRoute("POST", f"{LIST}/new", make),
     PageRoute("GET", _ONE, show_product),
     PageRoute("GET", f"{_ONE}/edit", show_edit),

@@ -6,7 +6,7 @@ from typing import Any
 from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import promotion as words
 from tillhouse.desk.products.lists import PROMOTIONS, every, views
@@ -131,8 +131,13 @@ async def _categories(page: PageRequest, chosen: list[str]) -> dict[str, str]:
 
 
 ROUTES = (
-    PageRoute("GET", PROMOTIONS, show_list),
-    PageRoute("GET", f"{PROMOTIONS}/new", show_new),
+    PageRoute("GET", PROMOTIONS, show_list, goal=Goal("promotions.title", (ops.PROMOTIONS,))),
+    PageRoute(
+        "GET",
+        f"{PROMOTIONS}/new",
+        show_new,
+        goal=Goal("promotions.new", (ops.MAKE_PROMOTION,), "action"),
+    ),
     PageRoute("POST", f"{PROMOTIONS}/new", make),
     PageRoute("GET", _ONE, show_promotion),
     PageRoute("POST", _ONE, change),

@@ -9,7 +9,7 @@ from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Live, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import LIST, MOVES, STOCK, stores_of, views
 from tillhouse.desk.products.pages import product_page
@@ -160,8 +160,8 @@ _LIVE = Live(
     {"order.": _ROWS, "inventory.": _ROWS, "product.": _ROWS},
 )
 ROUTES = (
-    PageRoute("GET", STOCK, show_levels, live=_LIVE),
-    PageRoute("GET", MOVES, show_moves),
+    PageRoute("GET", STOCK, show_levels, live=_LIVE, goal=Goal("stock.title", (ops.LEVELS,))),
+    PageRoute("GET", MOVES, show_moves, goal=Goal("stock.moves", (ops.MOVES,))),
     PageRoute("POST", f"{LIST}/{{product_id}}/stock", adjust),
     *(
         route

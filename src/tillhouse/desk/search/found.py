@@ -1,30 +1,19 @@
-"""Everything that a search finds: pages, actions, and things of five lists."""
+"""Everything that a search finds: pages, actions, and things of the book."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
-from tillhouse.desk.customers.operations import CUSTOMER
-from tillhouse.desk.finance.operations import LIST_TRANSACTIONS, TRANSACTION
-from tillhouse.desk.frame.places import (
-    LIST_CUSTOMERS,
-    LIST_LINKS,
-    LIST_ORDERS,
-    LIST_PRODUCTS,
-    RECORD,
-    Frame,
-)
+from tillhouse.desk.frame.places import ENTRIES, Frame, entry_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, named
-from tillhouse.desk.links.operations import LINK, MAKE
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import PageRequest
-from tillhouse.desk.products.operations import PRODUCT
-from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.desk.page import Goal, PageRequest, PageRoute
+from tillhouse.search.room import ROOM as SEARCH
 
+FIND = Operation(SEARCH, "GET", "/v1/search")
 _OF_EACH = 3
 _LENGTH_MIN, _LENGTH_MAX = 2, 60
 Data = Mapping[str, Any]
@@ -40,52 +29,21 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A list that is searched, and how one of its things is shown."""
+    """A kind of thing, and where the page of one is."""
 
     name: str
     icon: str
     path: str
-    # The operations of the list, and of one thing by its id.
-    listed: Operation
-    one: Operation
-    # Its name, and more about it.
-    words: Callable[[Data, str], tuple[str, str]]
-    # The field of the code by which people name it.
-    code: str
 
 
-def _order(one: Data, currency: str) -> tuple[str, str]:
-    name = one["customer"]["name"] if one["customer"] else one["summary"]
-    return name, f"{one['shortCode']}, {money(one['totalAmount'], currency)}"
-
-
-def _customer(one: Data, _currency: str) -> tuple[str, str]:
-    return one["name"], one["phoneNumber"] or one["email"] or ""
-
-
-def _product(one: Data, _currency: str) -> tuple[str, str]:
-    return one["name"], one["sku"] or ""
-
-
-def _link(one: Data, currency: str) -> tuple[str, str]:
-    return one["title"] or one["reference"], money(one["amount"], currency)
-
-
-def _transaction(one: Data, currency: str) -> tuple[str, str]:
-    amount = money(one["amount"], currency)
-    return named("transaction_type", one["type"]), f"{one['reference']}, {amount}"
-
-
-KINDS = (
-    Kind("orders", "orders", "/desk/orders", LIST_ORDERS, ORDER, _order, "shortCode"),
-    Kind("customers", "customers", "/desk/customers", LIST_CUSTOMERS, CUSTOMER, _customer, "id"),
-    Kind("products", "products", "/desk/products", LIST_PRODUCTS, PRODUCT, _product, "sku"),
-    Kind("links", "link", "/desk/links", LIST_LINKS, LINK, _link, "reference"),
-    Kind(
-        "transactions", "finance", "/desk/finance/transactions", LIST_TRANSACTIONS, TRANSACTION,
-        _transaction, "reference",
-    ),
-)  # fmt: skip
+KINDS = {
+    "order": Kind("orders", "orders", "/desk/orders"),
+    "customer": Kind("customers", "customers", "/desk/customers"),
+    "product": Kind("products", "products", "/desk/products"),
+    "payment_link": Kind("links", "link", "/desk/links"),
+    "transaction": Kind("transactions", "finance", "/desk/finance/transactions"),
+    "table": Kind("tables", "settings", "/desk/settings/tables"),
+}
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -95,72 +53,66 @@ class Findings(msgspec.Struct, frozen=True):
     exact: str | None
 
 
-def places(page: PageRequest, frame: Frame, query: str) -> list[tuple[str, list[Hit]]]:
-    """The pages and actions whose names have these words in them; all without words."""
-    pages = [
-        Hit(one.icon, sentence(f"nav.{one.name}"), f"g {one.letter}", one.address)
-        for one in frame.entries
-    ]
-    pages += [
-        Hit("user", sentence("frame.account"), "", "/desk/account"),
-        Hit("settings", sentence("search.keys"), "?", "/desk/keys"),
-    ]
-    actions = [
-        Hit("plus", sentence("sell.title"), "n", "/desk/sell") if page.may(RECORD) else None,
-        Hit("plus", sentence("search.new_link"), "", "/desk/links/new") if page.may(MAKE) else None,
-    ]
-    groups = (("pages", pages), ("actions", [one for one in actions if one]))
-    words = query.casefold()
-    found = [(name, [one for one in hits if words in one.name.casefold()]) for name, hits in groups]
-    return [(name, hits) for name, hits in found if hits]
+Places = Callable[[PageRequest, Frame, str], list[tuple[str, list[Hit]]]]
+
+
+def places_of(routes: Sequence[PageRoute]) -> Places:
+    """Finds the pages and actions whose names have some words; all without words.
+
+    They are the entries of the navigation, and what the routes say of themselves.
+    """
+    goals = [(route.path, route.goal) for route in routes if route.goal]
+
+    def places(page: PageRequest, frame: Frame, query: str) -> list[tuple[str, list[Hit]]]:
+        entries = [
+            Hit(one.icon, sentence(f"nav.{one.name}"), f"g {one.letter}", one.address)
+            for one in frame.entries
+        ]
+        open_goals = [
+            (goal.sort, _hit_of(path, goal))
+            for path, goal in goals
+            if all(map(page.may, goal.operations))
+        ]
+        pages = [*entries, *(hit for sort, hit in open_goals if sort == "page")]
+        actions = [hit for sort, hit in open_goals if sort == "action"]
+        words = query.casefold()
+        found = [
+            (name, [one for one in hits if words in one.name.casefold()])
+            for name, hits in (("pages", pages), ("actions", actions))
+        ]
+        return [(name, hits) for name, hits in found if hits]
+
+    return places
+
+
+def _hit_of(path: str, goal: Goal) -> Hit:
+    entry = entry_of(path)
+    # A page below that of an entry says which one.
+    above = sentence(f"nav.{entry.name}") if entry and entry.address != path else ""
+    icon = "plus" if goal.sort == "action" else entry.icon if entry else ENTRIES[0].icon
+    return Hit(goal.icon or icon, sentence(goal.name), goal.key or above, path)
 
 
 async def things(page: PageRequest, frame: Frame, query: str) -> Findings:
-    """Things of all lists that the role may read; one that has this id or code, by itself."""
-    if not _LENGTH_MIN <= len(query) <= _LENGTH_MAX:
+    """Things that the role may read; one that has this id or code, by itself."""
+    if not _LENGTH_MIN <= len(query) <= _LENGTH_MAX or not page.may(FIND):
         return Findings([], None)
-    if (id_ := _id(query)) is not None:
-        return await _by_id(page, frame, id_)
-    answers = await page.together(*(_listed(page, one, query) for one in KINDS))
-    groups: list[tuple[str, list[Hit]]] = []
-    exact: str | None = None
-    for kind, answer in zip(KINDS, answers, strict=True):
-        rows: list[Data] = answer.data if answer else []
-        if rows:
-            groups.append((kind.name, [_hit(kind, one, frame) for one in rows]))
-        named_so = [one for one in rows if (one[kind.code] or "").casefold() == query.casefold()]
-        if len(named_so) == 1:
-            exact = exact or f"{kind.path}/{named_so[0]['id']}"
-    return Findings(groups, exact)
+    found = await page.needed(FIND, q=query, limit=_OF_EACH)
+    # People have no page yet to go to.
+    rows: list[Data] = [one for one in found.data if one["kind"] in KINDS]
+    order = list(KINDS)
+    by_kind = sorted(rows, key=lambda one: order.index(one["kind"]))
+    groups = [
+        (KINDS[kind].name, [_hit(one, frame) for one in ones])
+        for kind, ones in groupby(by_kind, key=lambda one: one["kind"])
+    ]
+    exact = [_hit(one, frame).address for one in rows if one["isExact"]]
+    return Findings(groups, exact[0] if len(exact) == 1 else None)
 
 
-async def _listed(page: PageRequest, kind: Kind, query: str) -> Any:
-    try:
-        return await page.read(kind.listed, search=query, limit=_OF_EACH)
-    except Invalid:
-        # A list that can't be searched for these words has none of them.
-        return None
-
-
-async def _by_id(page: PageRequest, frame: Frame, id_: str) -> Findings:
-    for kind in KINDS:
-        try:
-            answer = await page.read(kind.one, id_)
-        except Missing:
-            continue
-        if answer is not None:
-            hit = _hit(kind, answer.data, frame)
-            return Findings([(kind.name, [hit])], hit.address)
-    return Findings([], None)
-
-
-def _hit(kind: Kind, one: Data, frame: Frame) -> Hit:
-    name, more = kind.words(one, frame.currency)
+def _hit(one: Data, frame: Frame) -> Hit:
+    kind = KINDS[one["kind"]]
+    name = named("transaction_type", one["name"]) if one["kind"] == "transaction" else one["name"]
+    amount = money(one["amount"], frame.currency) if one["amount"] is not None else None
+    more = ", ".join(part for part in (one["more"], amount) if part)
     return Hit(kind.icon, name, more, f"{kind.path}/{one['id']}")
-
-
-def _id(query: str) -> str | None:
-    try:
-        return str(UUID(query))
-    except ValueError:
-        return None

@@ -18,7 +18,7 @@ from tillhouse.desk.frame.places import LIST_PRODUCTS, RECORD, Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
 from tillhouse.desk.operations import Operation, OperationAnswer
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
 from tillhouse.desk.selling.options import options_of
@@ -301,7 +301,7 @@ def _choice_of(line: CartLine, product: Mapping[str, Any], frame: Frame) -> tupl
 
 
 ROUTES = (
-    PageRoute("GET", _SELL, show),
+    PageRoute("GET", _SELL, show, goal=Goal("sell.title", (RECORD,), "action", key="n")),
     PageRoute("POST", f"{_SELL}/change", change),
     PageRoute("GET", f"{_SELL}/choose/{{product_id}}", show_choices),
     PageRoute("POST", f"{_SELL}/choose/{{product_id}}", add),

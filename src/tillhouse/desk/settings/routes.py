@@ -7,11 +7,13 @@ from tillhouse.desk.settings.things import pages_of
 
 ROUTES = (
     PageRoute("GET", sections.SETTINGS, sections.show),
-    PageRoute("GET", sections.BUSINESS.address, business.show_business),
+    PageRoute(
+        "GET", sections.BUSINESS.address, business.show_business, goal=sections.BUSINESS.goal
+    ),
     PageRoute("POST", sections.BUSINESS.address, business.change_business),
-    PageRoute("GET", sections.SALES.address, business.show_sales),
+    PageRoute("GET", sections.SALES.address, business.show_sales, goal=sections.SALES.goal),
     PageRoute("POST", sections.SALES.address, business.change_sales),
-    PageRoute("GET", sections.KITCHEN.address, kitchen.show),
+    PageRoute("GET", sections.KITCHEN.address, kitchen.show, goal=sections.KITCHEN.goal),
     PageRoute("POST", sections.KITCHEN.address, kitchen.change),
     *(route for kind in (STORES, TABLES, TAGS, TERMS) for route in pages_of(kind)),
 )

@@ -6,7 +6,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import LIST_STORES, Frame, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import PageRequest, Shown
+from tillhouse.desk.page import Goal, PageRequest, Shown
 from tillhouse.desk.settings import operations as ops
 
 SETTINGS = "/desk/settings"
@@ -27,6 +27,11 @@ class Section(msgspec.Struct, frozen=True):
     def address(self) -> str:
         """The address of its page."""
         return f"{SETTINGS}/{self.name}"
+
+    @property
+    def goal(self) -> Goal:
+        """The same for the palette."""
+        return Goal(f"settings.section.{self.name}", (self.operation,))
 
 
 BUSINESS = Section("business", ops.BUSINESS)

@@ -10,7 +10,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings.sections import Section, sections_of
 from tillhouse.kit.errors import Problem
@@ -103,9 +103,10 @@ def pages_of(kind: Kind) -> tuple[PageRoute, ...]:
         return Onward(kind.address)
 
     path = f"{kind.address}/{{{kind.key}}}"
+    goal = Goal(f"settings.new.{kind.name}", (kind.make,), "action")
     return (
-        PageRoute("GET", kind.address, show_list),
-        PageRoute("GET", f"{kind.address}/new", show_new),
+        PageRoute("GET", kind.address, show_list, goal=kind.section.goal),
+        PageRoute("GET", f"{kind.address}/new", show_new, goal=goal),
         PageRoute("POST", f"{kind.address}/new", make),
         PageRoute("GET", path, show_one),
         PageRoute("POST", path, change),

@@ -1,8 +1,9 @@
 """The pages of the wallet, joined."""
 
 from tillhouse.desk.frame.places import WALLET
-from tillhouse.desk.page import Live, PageRoute
+from tillhouse.desk.page import Goal, Live, PageRoute
 from tillhouse.desk.wallet import accounts, overview, withdrawing
+from tillhouse.desk.wallet.operations import LIST_ACCOUNTS, LIST_WITHDRAWALS
 from tillhouse.desk.wallet.words import ACCOUNTS, WITHDRAWALS
 
 _WITHDRAWAL = WITHDRAWALS + "/{withdrawal_id}"
@@ -17,10 +18,15 @@ ROUTES = (
     PageRoute("POST", f"{overview.PATH}/limit", overview.limit),
     PageRoute("GET", withdrawing.NEW, withdrawing.show_form),
     PageRoute("POST", withdrawing.NEW, withdrawing.withdraw),
-    PageRoute("GET", WITHDRAWALS, withdrawing.show_list),
+    PageRoute(
+        "GET",
+        WITHDRAWALS,
+        withdrawing.show_list,
+        goal=Goal("withdrawals.title", (LIST_WITHDRAWALS,)),
+    ),
     PageRoute("GET", _WITHDRAWAL, withdrawing.show_one),
     PageRoute("POST", f"{_WITHDRAWAL}/cancel", withdrawing.cancel),
-    PageRoute("GET", ACCOUNTS, accounts.show_list),
+    PageRoute("GET", ACCOUNTS, accounts.show_list, goal=Goal("accounts.title", (LIST_ACCOUNTS,))),
     PageRoute("POST", ACCOUNTS, accounts.add),
     PageRoute("GET", _ACCOUNT, accounts.show_one),
     PageRoute("POST", f"{_ACCOUNT}/remove", accounts.remove),

@@ -1,0 +1,1 @@
+"""One search over orders, customers, products and other things, in one answer."""
