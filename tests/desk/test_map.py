@@ -25,7 +25,7 @@ PLACES = {
         POST /api/auth/accept-invitation, GET /api/auth/second-factor,
         POST /api/auth/second-factor, DELETE /api/auth/second-factor,
         POST /api/auth/second-factor/confirm, POST /api/auth/second-factor/recovery-codes""",
-    "overview": "GET /v1/finance/summary, GET /v1/counts",
+    "overview": "GET /v1/finance/summary, GET /v1/counts, GET /v1/search",
     "sell": """
         POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
         GET /v1/academic-terms, GET /v1/hotel/rooms""",
@@ -95,7 +95,7 @@ PLACES = {
 }  # fmt: skip
 MAP = {tuple(one.split()) for text in PLACES.values() for one in re.split(r",\s+", text.strip())}
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
-UNTOLD = {("GET", "/api/auth/me"), ("GET", "/v1/hotel/rooms")}
+UNTOLD = {("GET", "/api/auth/me"), ("GET", "/v1/hotel/rooms"), ("GET", "/v1/search")}
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")

@@ -16,8 +16,8 @@ from tillhouse.http.route import Open
 PEOPLE = "/desk/people"
 INVITE = f"{PEOPLE}/invite"
 MANAGE = {"owner", "admin"}
-# Operations of a person's own account, and numbers that each role has its own of.
-NO_AREA = ("/api/auth", "/v1/counts")
+# Operations of a person's own account, and answers that each role has its own of.
+NO_AREA = ("/api/auth", "/v1/counts", "/v1/search")
 
 
 def fresh() -> str:
