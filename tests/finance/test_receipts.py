@@ -18,7 +18,9 @@ async def test_a_receipt_says_how_the_transaction_stood(open_books: Open) -> Non
     books = await open_books(business_name="Ada's Kitchen", currency="NGN")
     spent = await books.spend(12500.5, category="Fuel <b>")
     path = await _receipt(books, spent["transactionId"])
-    assert await _receipt(books, spent["transactionId"]) == path
+    # What follows the "?" tells the second until which the address is good.
+    again = await _receipt(books, spent["transactionId"])
+    assert again.partition("?")[0] == path.partition("?")[0]
     anybody = books.shop.business.anybody
     page = (await anybody.get(path, status=200)).body.decode()
     for words in ("Transaction receipt", "NGN 12,500.50", "Expense", "Fuel &lt;b&gt;", "Cash"):

@@ -9,7 +9,6 @@ A room declares its kinds and gives them to the application, which lets workers 
   it decides whether to ask once more (at least once) or never (at most once).
 """
 
-import random
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.ids import BookId
 
 # The book of what belongs to none: the chores of the installation.
@@ -66,7 +66,7 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
         """How long to wait after so many attempts."""
         times = self.factor ** min(attempts - 1, 60)
         wait_s = min(self.base.total_seconds() * times, self.most.total_seconds())
-        return timedelta(seconds=wait_s * random.uniform(1.0, 1.0 + self.jitter))  # noqa: S311
+        return timedelta(seconds=wait_s * CHANCE.uniform(1.0, 1.0 + self.jitter))
 
 
 class Again(msgspec.Struct, frozen=True):

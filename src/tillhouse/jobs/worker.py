@@ -1,7 +1,6 @@
 """The life of a worker: rounds, rests, a heartbeat, and a clean end."""
 
 import asyncio
-import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -11,6 +10,7 @@ import structlog
 
 from tillhouse.db.failures import AWAY, FAILURES
 from tillhouse.db.health import DATABASE_HEALTH
+from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.errors import Unavailable
 
 # A round that is under way when the worker is stopped may take so long to end, and so long again
@@ -159,7 +159,7 @@ class Worker:
         """Log it; how long to rest."""
         again_s = min(BACKOFF_S * 2.0**self._failures, BACKOFF_MAX_S)
         # Processes that failed together come back one after another.
-        again_s *= random.uniform(0.8, 1.2)  # noqa: S311 - a moment, not a secret
+        again_s *= CHANCE.uniform(0.8, 1.2)
         self._failures += 1
         is_expected = isinstance(error, _TROUBLE)
         is_told = DATABASE_HEALTH.is_told(error) or (

@@ -6,8 +6,8 @@ asks again with the same reference.
 """
 
 import asyncio
-import random
 from datetime import datetime, timedelta
+from random import Random
 from uuid import UUID
 
 import msgspec
@@ -16,6 +16,7 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import queue_job
+from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
@@ -46,7 +47,6 @@ _PAUSE_MAX_S = 0.5
 _REFUSED = "refused: "
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _REFERENCE_LENGTH = 28
-_ANY = random.SystemRandom()
 
 log = structlog.get_logger()
 
@@ -68,7 +68,7 @@ def new_reference() -> str:
 
 
 async def open_account(
-    services: Services, target: AccountTarget, rng: random.Random = _ANY
+    services: Services, target: AccountTarget, rng: Random = CHANCE
 ) -> VirtualAccount:
     """The account that a target is paid into: the one that is open, or a new one.
 
@@ -113,7 +113,7 @@ async def _check_awaited(db: Db, awaited: BookKey | None) -> None:
 
 
 async def _claim(
-    services: Services, db: Db, target: AccountTarget, choice: tuple[random.Random, set[str]]
+    services: Services, db: Db, target: AccountTarget, choice: tuple[Random, set[str]]
 ) -> _Claim | None:
     """The current account, or the right to open it; None: somebody else was faster just now."""
     at = now()

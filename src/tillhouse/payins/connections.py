@@ -1,7 +1,7 @@
 """The providers of a book: which one is asked, and with what credentials."""
 
-import random
 from collections.abc import Collection, Sequence
+from random import Random
 from uuid import UUID
 
 import msgspec
@@ -11,6 +11,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
+from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused, Unavailable
 from tillhouse.kit.ids import BusinessId
@@ -22,7 +23,6 @@ from tillhouse.providers.payments.limits import amount_fault
 from tillhouse.providers.payments.provider import ProviderSecrets
 
 _KIND = "payment provider credentials"
-_ANY = random.SystemRandom()
 
 
 class NoProvider(
@@ -65,7 +65,7 @@ async def choose_provider(
     db: Db,
     book: Book,
     wanted: Collects,
-    rng: random.Random = _ANY,
+    rng: Random = CHANCE,
     *,
     avoided: Collection[str] = (),
 ) -> ProviderConnection:

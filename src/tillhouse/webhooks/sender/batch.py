@@ -1,11 +1,11 @@
 """From outcomes to rows: what a batch of results means for deliveries and endpoints."""
 
-import random
 from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
+from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.json import encode
@@ -60,7 +60,7 @@ def done(result: Result, retries: Retries) -> AttemptResult:
             result.ended_at,
             retries.base_s,
             retries.factor,
-            random.random(),  # noqa: S311 - jitter is no secret
+            CHANCE.random(),
             outcome.retry_after_s,
         )
     return AttemptResult(
