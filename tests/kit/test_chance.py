@@ -7,7 +7,7 @@ from tillhouse.kit.chance import CHANCE
 
 
 def test_a_draw_leaves_the_common_state_alone() -> None:
-    """Whoever seeded `random` in this process goes on as if nothing had been drawn beside it."""
+    """A library that seeded `random` in this process goes on as if nothing had been drawn."""
     random.seed(3)
     before = random.getstate()
     for attempts in range(1, 5):

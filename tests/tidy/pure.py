@@ -38,6 +38,7 @@ LIBRARIES = {
 }  # fmt: skip
 # Time, chance and a list of words come from these, with what they need for it.
 SOURCES = {
+    "tillhouse.kit.chance": {"random"},
     "tillhouse.kit.clock": set[str](),
     # Reads its own list of words, once.
     "tillhouse.kit.passwords": {"gzip", "importlib"},
@@ -47,6 +48,7 @@ SOURCES = {
 }
 # Functions that read the clock or draw at random: a pure module gets the value as an argument.
 DRAWING = {
+    "tillhouse.kit.chance": {"CHANCE"},
     "tillhouse.kit.clock": {"now"},
     "tillhouse.kit.ids": {
         "new_id", "public_reference", "random_base62", "random_text", "short_code",
