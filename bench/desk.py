@@ -1,8 +1,8 @@
 """Pages of the desk beside the calls that they make: `desk`.
 
 Eight browsers, each on one page again and again; then eight clients on the same calls of the API,
-as many times as the page makes them. Both on one process, in one run. Then pages that are open and
-live (`bench/live.py`).
+as many times as the page makes them. Both on one process, in one run. Then every page by itself
+(`bench/pages.py`), and pages that are open and live (`bench/live.py`).
 """
 
 import argparse
@@ -15,7 +15,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from bench import client, live, world
+from bench import client, live, pages, world
 from bench.lists import SMALL, Book, Client, open_book
 
 CLIENTS = 8
@@ -48,8 +48,9 @@ def measure(options: argparse.Namespace) -> None:
         paths = ("/desk", "/desk/orders", f"/desk/orders/{order}", "/desk/sell", "/desk/customers",
                  "/desk/account")  # fmt: skip
         found = {path: _time(port, path, cookie, token, options.seconds) for path in paths}
-    console = Console(width=120)
-    report(console, found)
+        console = Console(width=120)
+        report(console, found)
+        pages.measure(console, port, cookie, CLIENTS, options.seconds / 4)
     live.measure(console, MINUTE_S)
 
 

@@ -72,6 +72,7 @@ def measure(options: argparse.Namespace) -> None:
                 client = Client(port, book.token)
                 queries = _queries(client).items()
                 found[rows] = {name: client.time("/v1/orders", q) for name, q in queries}
+                found[rows]["counts"] = client.time("/v1/counts", {})
             if rows == max(SMALL, options.rows):
                 report(console, found, _most)
                 slowest = sorted(found[rows].values(), key=lambda t: -t.p95)[:SLOWEST]
@@ -188,6 +189,11 @@ def _queries(client: Client) -> dict[str, dict[str, Any]]:
         "middle page of a channel": {"channel": "in_person", "page": max(1, pages * 29 // 100)},
         "middle page of a member of staff": {"recorded_by_id": staff, "page": max(1, pages // 12)},
         "limit 100": {"limit": 100},
+        "changed since a day": {"updated_since": day},
+        "changed since a year": {"updated_since": f"{year - 1}-01-01T00:00:00Z"},
+        "changed since a year + channel": {
+            "updated_since": f"{year - 1}-01-01T00:00:00Z", "channel": "whatsapp",
+        },
     }  # fmt: skip
     hard = _hard(name, staff, tags, (year, pages))
     return {"the newest 50": {}, **single, **together, **hard}

@@ -23,6 +23,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    # A template changes with a release, never under a running process.
+    auto_reload=False,
 )
 cast("dict[str, Any]", _TEMPLATES.globals).update(
     t=sentence,
