@@ -189,7 +189,7 @@ def _queries(client: Client) -> dict[str, dict[str, Any]]:
         "middle page of a channel": {"channel": "in_person", "page": max(1, pages * 29 // 100)},
         "middle page of a member of staff": {"recorded_by_id": staff, "page": max(1, pages // 12)},
         "limit 100": {"limit": 100},
-        "changed since a day": {"updated_since": day},
+        "changed since a day": {"updated_since": f"{day}T00:00:00Z"},
         "changed since a year": {"updated_since": f"{year - 1}-01-01T00:00:00Z"},
         "changed since a year + channel": {
             "updated_since": f"{year - 1}-01-01T00:00:00Z", "channel": "whatsapp",

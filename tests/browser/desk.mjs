@@ -9,6 +9,7 @@ import {
 import {
   byKeyboard, filters, firstLook, fromNothing, keys, sale, staysTrue,
 } from "./desk_journeys.mjs";
+import { cashier, integrator } from "./desk_first_day.mjs";
 
 const DOOR = ["/", "/desk/sign-in", "/desk/register"];
 const INSIDE = [
@@ -133,6 +134,8 @@ async function everyPage() {
 }
 
 await fromNothing();
+await integrator();
+await cashier();
 await staysTrue();
 await filters();
 await keys();

@@ -53,7 +53,6 @@ DRAWING = {
     "tillhouse.kit.ids": {
         "new_id", "public_reference", "random_base62", "random_text", "short_code",
     },
-    "tillhouse.accounts.second_factor.rules": {"cryptography"},
     "tillhouse.kit.secrets": {
         "new_api_key", "new_secret", "new_webhook_secret", "seal",
     },
