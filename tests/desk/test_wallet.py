@@ -76,6 +76,25 @@ async def test_a_statement_goes_on(owner: Browser, business: Business) -> None:
     await owner.open(f"{WALLET}?cursor=broken", status=422)
 
 
+async def test_a_statement_of_days_tells_their_sums(
+    owner: Browser, business: Business, world: World
+) -> None:
+    """As the API adds them up; other days have none of it, and keep their filter."""
+    answer = await business.owner.get(
+        "/v1/wallet/statement?from=2020-01-01&to=2099-12-31", headers=TEST, status=200
+    )
+    sums = answer.json["summary"]
+    page = await owner.open(f"{WALLET}?from=2020-01-01&to=2099-12-31")
+    for label, name in (("Balance before", "openingBalance"), ("Came in", "totalIn"),
+                        ("Went out", "totalOut"), ("Balance after", "closingBalance")):  # fmt: skip
+        assert f"{label} ${sums[name]:,.2f}" in page.words
+    assert sums["totalIn"] > 0
+    page = await owner.open(f"{WALLET}?from=2020-01-01&to=2020-01-31")
+    assert "Nothing came in or went out in these days." in page.words
+    assert "Came in $0.00" in page.words
+    await owner.open(f"{WALLET}?from=yesterday", status=422)
+
+
 async def test_a_withdrawal_asks_for_the_password_and_is_made_once(
     owner: Browser, business: Business, world: World
 ) -> None:

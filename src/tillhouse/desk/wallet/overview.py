@@ -13,24 +13,30 @@ from tillhouse.desk.wallet.words import account, entries, withdrawals
 
 PATH = "/desk/wallet"
 _ENTRIES, _WITHDRAWALS_SHOWN, _ACCOUNTS_SHOWN = 25, 5, 10
+_SUMS = ("openingBalance", "totalIn", "totalOut", "closingBalance")
 
 
 async def show(page: PageRequest) -> Shown:
     """The wallet, a page of its statement, and the newest withdrawals and accounts."""
-    frame, cursor = await frame_of(page), page.request.query.get("cursor")
+    frame, query = await frame_of(page), page.request.query
+    period = {name: query[name] for name in ("from", "to") if query.get(name)}
     wallet = (await page.needed(WALLET)).data
-    statement = await page.needed(ops.STATEMENT, limit=_ENTRIES, cursor=cursor)
+    statement = await page.needed(
+        ops.STATEMENT, limit=_ENTRIES, cursor=query.get("cursor"), **period
+    )
     latest, accounts, controls = await page.together(
         page.read(ops.LIST_WITHDRAWALS, limit=_WITHDRAWALS_SHOWN),
         page.read(ops.LIST_ACCOUNTS, limit=_ACCOUNTS_SHOWN),
         page.read(ops.CONTROLS),
     )
-    after = statement.extra["meta"]["nextCursor"]
+    after, sums = statement.extra["meta"]["nextCursor"], statement.extra["summary"]
     now = page.request.now
     facts: dict[str, Any] = {
         "wallet": wallet,
         "entries": entries(statement.data, frame),
-        "older": address(PATH, {"cursor": after}) if after else None,
+        "sums": [(name, exact(sums[name], sums["currency"])) for name in _SUMS] if sums else [],
+        "newest": address(PATH, period),
+        "older": address(PATH, {**period, "cursor": after}) if after else None,
         "withdrawals": withdrawals(latest.data, frame) if latest else None,
         "accounts": [account(one, frame, now) for one in accounts.data] if accounts else None,
         "controls": controls.data if controls else None,
