@@ -4,6 +4,7 @@ from tillhouse.access.call import AnonymousCall
 from tillhouse.access.roles import MANAGE_BUSINESS, MANAGE_MEMBERS
 from tillhouse.accounts import actions
 from tillhouse.accounts.business import actions as business
+from tillhouse.accounts.forgotten import actions as forgotten
 from tillhouse.accounts.members import actions as members
 from tillhouse.accounts.members.types import AcceptedInvitation
 from tillhouse.accounts.second_factor import actions as second_factor
@@ -36,6 +37,11 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/auth/change-password", actions.change_password, Session(),
           "Change your password; all your other sessions end", "Password changed",
           has_own_queue=True),
+    Route("POST", "/api/auth/forgot-password", forgotten.request_link, Open(),
+          "Ask for a link that sets a new password",
+          "If the address has an account, a link is on its way to it"),
+    Route("POST", "/api/auth/reset-password", forgotten.reset, Open(),
+          "Set a new password by a link that was mailed; all your sessions end", "Password set"),
     Route("GET", "/api/auth/second-factor", second_factor.show, Session(),
           "Read whether your second factor is on", "Second factor"),
     Route("POST", "/api/auth/second-factor", second_factor.begin, Session(step_up=True),

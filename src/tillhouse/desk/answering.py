@@ -53,10 +53,12 @@ _POLICY = (
 )
 _HEADERS: Headers = [
     (b"content-security-policy", _POLICY),
-    (b"referrer-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(self), microphone=()"),
     (b"x-robots-tag", b"noindex"),
 ]
+_REFERRER = (b"referrer-policy", b"same-origin")
+# A browser that tells no referrer names no origin either, so no form behind the sign-in is sent so.
+_NO_REFERRER = (b"referrer-policy", b"no-referrer")
 # Browsers heed it on HTTPS alone, and complain elsewhere.
 _APART = (b"cross-origin-opener-policy", b"same-origin")
 _ASKED_AGAIN = (b"cache-control", b"private, no-cache")
@@ -100,6 +102,7 @@ class Desk:
             services, request, cookies.read(request, is_secure=is_secure), is_secure=is_secure
         )
         page.action = _address(route, request)
+        page.hides_address = route.hides_address
         if self._recent.knows(page.secret):
             # Its calls take turns of the business; strangers in the same network are no hindrance.
             await self._begin(page, route)
@@ -115,7 +118,8 @@ class Desk:
     async def _begin(self, page: PageRequest, route: PageRoute) -> None:
         """Read the form, and find the person."""
         if route.method == "POST":
-            forms.check_origin(page.request, page.services.settings.public_url)
+            if not route.hides_address:
+                forms.check_origin(page.request, page.services.settings.public_url)
             page.form = without_groups(forms.read(page.request.body))
         if page.secret is not None:
             page.person = await person_by_cookie(
@@ -254,7 +258,8 @@ def _page(page: PageRequest, shown: Shown, body: bytes) -> RawAnswer:
 
 def _headers(page: PageRequest) -> Headers:
     apart = [_APART] if page.is_secure else []
-    return [*_HEADERS, *apart, *cookies.headers(page.cookies)]
+    referrer = _NO_REFERRER if page.hides_address else _REFERRER
+    return [*_HEADERS, referrer, *apart, *cookies.headers(page.cookies)]
 
 
 def _address(route: PageRoute, request: RawRequest) -> str:

@@ -110,6 +110,8 @@ class PageRequest:
         # The blocks that are asked for in place of the whole page.
         asked = request.header(BLOCK) if request.method == "GET" else None
         self.blocks = (asked or "").split()[:_BLOCKS_MAX]
+        # Whether its address holds a secret.
+        self.hides_address = False
         # The address of its stream, where it is a live page.
         self.live: str | None = None
 
@@ -257,6 +259,8 @@ class PageRoute(msgspec.Struct, frozen=True):
     is_of_book: bool = True
     # Whether the form is done with when the session has ended.
     is_moot: bool = False
+    # Whether its address holds a secret: no referrer tells it, and it proves the page's form.
+    hides_address: bool = False
     # Whether scripts ask for it by themselves: it is no sign that somebody is there.
     is_unattended: bool = False
     # How the page stays true while it is open.
