@@ -197,7 +197,7 @@ def test_no_sentence_is_left_over() -> None:
         "disputes.view.", "dispute_fact.", "debts.", "disputes.", "expenses.",
         "wallet_entry.", "withdrawal.", "withdrawal_fact.", "withdrawals.", "payout_account.",
         "account_fact.", "opens.", "other_amounts.", "abilities.", "provider.", "provider_fact.",
-        "secret.", "place.",
+        "secret.", "place.", "step_up_for.",
         "area.", "right.",
         "type.", "policy.", "product.", "products.view.",
         "stock.state.", "move.", "choices.", "count.", "transfer.", "promotion.",

@@ -71,7 +71,8 @@ PLACES = {
         POST /api/developer/api-keys/{}/view-secret, POST /api/developer/api-keys/{}/revoke""",
     "people": """
         GET /v1/members, POST /v1/members, GET /v1/members/{}, PATCH /v1/members/{},
-        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions""",
+        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions, GET /v1/business/second-factor,
+        PUT /v1/business/second-factor""",
     "settings": """
         GET /v1/business, PATCH /v1/business, GET /v1/stores, POST /v1/stores, GET /v1/stores/{},
         PATCH /v1/stores/{}, DELETE /v1/stores/{}, GET /v1/tables, POST /v1/tables,

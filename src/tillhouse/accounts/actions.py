@@ -265,6 +265,7 @@ async def me(call: Call) -> Me:
         user.role,
         sorted(user.permissions),
         await store.list_memberships(call.db, user.user_id),
+        user.needs_factor,
     )
 
 

@@ -861,9 +861,11 @@ CREATE TABLE businesses (
     address jsonb,
     tax_numbers jsonb NOT NULL DEFAULT '[]'::jsonb,
     receipt_footer text,
+    second_factor_roles text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT businesses_pkey PRIMARY KEY (id),
     CONSTRAINT businesses_country_form CHECK (country ~ '^[A-Z]{2}$'::text),
     CONSTRAINT businesses_currency_form CHECK (currency ~ '^[A-Z]{3}$'::text),
+    CONSTRAINT businesses_second_factor_roles_known CHECK (second_factor_roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text, 'front_desk'::text, 'housekeeping'::text]),
     CONSTRAINT businesses_stock_policy_known CHECK (stock_policy = ANY (ARRAY['deny'::text, 'allow'::text])),
     CONSTRAINT businesses_type_known CHECK (type = ANY (ARRAY['retail'::text, 'restaurant'::text, 'hotel'::text, 'school'::text, 'services'::text]))
 );

@@ -26,7 +26,7 @@ from tillhouse.desk.page import (
 )
 from tillhouse.desk.session import cookies, forms
 from tillhouse.desk.session.forms import MadeFor
-from tillhouse.desk.session.proving import STEP_UP, prove, sign_in_again
+from tillhouse.desk.session.proving import prove, sign_in_again, step_up
 from tillhouse.desk.session.recent import RecentCookies
 from tillhouse.http import problems
 from tillhouse.http.answer import EVENTS
@@ -39,6 +39,7 @@ from tillhouse.kit.errors import (
     Missing,
     PasswordVerificationRequired,
     Problem,
+    SecondFactorSetupRequired,
     Unauthenticated,
     Unavailable,
 )
@@ -46,6 +47,8 @@ from tillhouse.kit.errors import (
 log = structlog.get_logger()
 
 SIGN_IN = "/desk/sign-in"
+# The page of a person whose role needs a second factor that isn't on.
+SET_UP = "/desk/account/second-factor"
 _POLICY = (
     b"default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; "
     b"media-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; "
@@ -148,7 +151,7 @@ async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
     try:
         shown = await _handled(page, route)
     except PasswordVerificationRequired:
-        shown = STEP_UP
+        shown = step_up(page, page.unproven)
     except FormRefused as refused:
         shown = Shown("frame/refusal.html", refusal=refused.problem)
     except Problem as problem:
@@ -185,6 +188,8 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Stre
         raise Forbidden("This form is from another session. Open the page again, and send it anew.")
     if route.is_of_book:
         _check_made_for(page)
+    if page.member.needs_factor and not route.before_factor:
+        raise SecondFactorSetupRequired(sentence("refusal.factor_first"))
     if refused := await prove(page):
         return refused
     return await route.handler(page)
@@ -195,6 +200,10 @@ async def _looked_at(page: PageRequest, route: PageRoute) -> Shown | Onward | St
         _check_shown(page)
     elif page.person is None:
         return Onward(f"{SIGN_IN}?{urlencode({'next': page.action})}")
+    if page.member.needs_factor and not route.before_factor:
+        if page.blocks:
+            raise SecondFactorSetupRequired
+        return Onward(SET_UP)
     return await route.handler(page)
 
 

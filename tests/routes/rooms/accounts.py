@@ -66,6 +66,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
         "role": "cashier",
     },
     "POST /api/auth/forgot-password": lambda _: {"email": f"{secrets.token_hex(8)}@example.com"},
+    "PUT /v1/business/second-factor": lambda _: {"roles": ["kitchen"]},
     "PATCH /v1/business": lambda _: {"name": "Ada's Bar"},
     "PATCH /v1/members/{user_id}": lambda _: {"role": "manager"},
     "DELETE /v1/members/{user_id}": lambda _: {},
