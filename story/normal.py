@@ -18,7 +18,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _DATE = re.compile(r"(?<![\d-])\d{4}-\d\d-\d\d(?![\dT-])")
 # An API key has two parts; other secrets are one word of any letters.
 _TOKEN = re.compile(r"\b(th[ps]k_(?:test|live)_)([A-Za-z0-9_]+)")
-_WORD = re.compile(r"\b(thrt_|thin_|whsec_)([A-Za-z0-9+/=_-]+)")
+_WORD = re.compile(r"\b(thrt_|thin_|thpw_|whsec_)([A-Za-z0-9+/=_-]+)")
 _LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"([^\s?]*\?until=)(\d+)(&mark=)([\w-]+)")

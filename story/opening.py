@@ -63,6 +63,7 @@ def account(s: Story) -> None:
     s.sends("GET /api/auth/me")
     s.sends("GET /api/auth/me", by="nobody", status=401)
     _sessions(s)
+    _forgotten(s)
     switched = s.sends("POST /api/auth/switch", {"business_id": s.known["business_id"]})
     s.sends("POST /api/auth/switch", {"business_id": NOBODY}, status=404)
     s.tokens["owner"] = switched["accessToken"]
@@ -105,6 +106,19 @@ def _sessions(s: Story) -> None:
     for before, after in ((PASSWORD, "seven green bicycles"), ("seven green bicycles", PASSWORD)):
         change = {"current_password": before, "new_password": after}
         s.sends("POST /api/auth/change-password", change)
+
+
+def _forgotten(s: Story) -> None:
+    """Ada forgot the password, and sets it by a link, which works once; then she logs in."""
+    s.sends("POST /api/auth/forgot-password", {"email": "ada@example.com"}, by="nobody")
+    link = s.operator("user", "password-link", "ada@example.com")["url"]
+    body = {"token": link.rpartition("/")[2], "new_password": PASSWORD}
+    operation = "POST /api/auth/reset-password"
+    s.sends(operation, body | {"new_password": "password123"}, by="nobody", status=422)
+    s.sends(operation, body, by="nobody")
+    s.sends(operation, body, by="nobody", status=400)
+    proof = {"email": "ada@example.com", "password": PASSWORD}
+    s.tokens["owner"] = s.sends("POST /api/auth/login", proof, by="nobody")["accessToken"]
 
 
 def _key(name: str, **fields: object) -> dict[str, object]:

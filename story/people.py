@@ -15,6 +15,13 @@ def invited(s: Story) -> None:
     s.sends(operation, {**joining, "name": None}, by="nobody", status=422)
     joined = s.sends(operation, joining, by="nobody")
     s.sends(operation, joining, by="nobody", status=400)
+    s.tokens["second till"] = joined["accessToken"]
+    path = "/v1/business/second-factor"
+    s.sends(f"PUT {path}", {"roles": ["cashier"]}, **by)
+    s.sends(f"GET {path}", **by)
+    s.sends("GET /api/auth/sessions", by="second till", status=403)
+    s.sends(f"PUT {path}", {"roles": ["waiter"]}, **by, status=422)
+    s.sends(f"PUT {path}", {"roles": []}, **by)
     one = {"user_id": joined["userId"], **by}
     s.sends("GET /v1/members/{user_id}", **one)
     s.sends("PATCH /v1/members/{user_id}", {"role": "developer"}, **one)

@@ -43,9 +43,7 @@ def play(database_url: str, source: Path | None = None) -> list[dict[str, Any]]:
             aliases = {address: "https://till.example.com", hooks: "https://shop.example.com"}
             recorder = Recorder(address, aliases)
             try:
-                asyncio.run(
-                    _tell(Story(recorder, database_url, hooks + PATH, installation.working))
-                )
+                asyncio.run(_tell(Story(recorder, database_url, hooks + PATH, installation)))
             finally:
                 recorder.close()
             return recorder.exchanges

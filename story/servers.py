@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 class Installation:
@@ -43,6 +44,11 @@ class Installation:
         """A worker that sends webhooks and messages while the block lasts."""
         with self._process("work", stdout=subprocess.DEVNULL):
             yield
+
+    def tells(self, *args: str) -> Any:
+        """The answer of a command that the operator runs."""
+        with self._process(*args, "--json", stdout=subprocess.PIPE) as process:
+            return json.loads(process.stdout.read() if process.stdout else b"")
 
     @contextmanager
     def _process(self, *args: str, stdout: int) -> Iterator[subprocess.Popen[bytes]]:

@@ -1,12 +1,12 @@
 """The tools of a chapter: requests by their operations, and ids by the names given to them."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import asyncpg
 
 from story.recorder import Recorder, Request
+from story.servers import Installation
 
 PASSWORD = "a long phrase is best"  # noqa: S105 - of a business that lives for a minute
 NOBODY = "00000000-0000-7000-8000-000000000000"
@@ -23,12 +23,13 @@ class Story:
         recorder: Recorder,
         database_url: str,
         hooks_url: str,
-        working: Callable[[], AbstractContextManager[None]],
+        installation: Installation,
     ) -> None:
         self._recorder = recorder
         self._database_url = database_url
         self.hooks_url = hooks_url
-        self.working = working
+        self.working = installation.working
+        self.operator = installation.tells
         self.tokens: dict[str, str] = {}
         self.known: dict[str, Any] = {}
 

@@ -14,6 +14,7 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
 from tillhouse.accounts.second_factor import rules
 from tillhouse.accounts.second_factor.actions import turn_off_for
+from tillhouse.db.removal import delete_business
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import UserId
 
@@ -146,6 +147,22 @@ async def test_the_operator_turns_a_lost_factor_off(
             assert was_on == await turn_off_for(db, whose, business.email, COMMAND_LINE, now())
     await make.elsewhere().post(LOGIN, proof(business), status=200)
     assert await noted(sql, business) == ["user.second_factor_on", "user.second_factor_off"]
+
+
+async def test_a_factor_goes_with_the_last_business_of_its_person(
+    business: Business, make: Make, sql: asyncpg.Connection
+) -> None:
+    """It stays as long as the person belongs to another one."""
+    person = await make.member(business, "cashier")
+    for one in (business, person):
+        await turn_on(one)
+    ids = [UUID(business.user_id), UUID(person.user_id)]
+    left = "SELECT user_id FROM second_factors WHERE user_id = ANY ($1)"
+    await delete_business(sql, UUID(business.id))
+    assert [row["user_id"] for row in await sql.fetch(left, ids)] == [UUID(person.user_id)]
+    own = "SELECT business_id FROM members WHERE user_id = $1"
+    await delete_business(sql, await sql.fetchval(own, UUID(person.user_id)))
+    assert not await sql.fetch(left, ids)
 
 
 async def guess(api: Api, business: Business, text: str, count: int) -> list[int]:

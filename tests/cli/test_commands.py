@@ -1,6 +1,7 @@
 """Every command, once, as a process."""
 
 import json
+import re
 import stat
 from uuid import uuid4
 
@@ -132,6 +133,49 @@ async def test_users(command: Command, business: str, embedded: Embedded) -> Non
     events = {tuple(row) for row in await fetch(embedded, query, business)}
     told = {"member.added", "member.role_changed", "user.password_changed", "business.registered"}
     assert {(event, "command line") for event in told} <= events
+
+
+async def test_a_lost_factor_is_turned_off(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """Of the person that is named, once; the audit log of the business tells of it."""
+    query = """
+        INSERT INTO second_factors (user_id, sealed_secret, begun_at, confirmed_at)
+        SELECT user_id, '', now(), now() FROM members WHERE business_id = $1 AND role = 'owner'
+        RETURNING user_id
+    """
+    (row,) = await fetch(embedded, query, business)
+    made = command.json("user", "second-factor-off", "ada@example.com")
+    assert made == {"userId": str(row["user_id"]), "wasOn": True}
+    left = await fetch(
+        embedded, "SELECT user_id FROM second_factors WHERE user_id = $1", made["userId"]
+    )
+    assert not left
+    assert "has none on" in command.run("user", "second-factor-off", "ada@example.com").stdout
+    told = "SELECT event_type FROM audit_events WHERE business_id = $1 AND actor_name = $2"
+    events = [one["event_type"] for one in await fetch(embedded, told, business, "command line")]
+    assert events.count("user.second_factor_off") == 1
+
+
+async def test_a_password_link_is_printed(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """By the public address, for somebody who is registered; a newer one replaces it."""
+    made = [command.json("user", "password-link", "ada@example.com") for _ in range(2)]
+    urls = [re.fullmatch(r"http://[^/]+/desk/reset/thpw_[0-9a-f]{64}", one["url"]) for one in made]
+    assert all(urls)
+    assert made[0]["url"] != made[1]["url"]
+    assert made[0]["userId"] == made[1]["userId"]
+    query = """
+        SELECT iso(l.expires_at) AS expires_at FROM password_links l
+        JOIN members m ON m.user_id = l.user_id WHERE m.business_id = $1
+    """
+    assert [one["expires_at"] for one in await fetch(embedded, query, business)] == [
+        made[1]["expiresAt"]
+    ]
+    shown = command.run("user", "password-link", "ada@example.com").stdout
+    assert "/desk/reset/thpw_" in shown.splitlines()[1]
+    assert "Nobody" in command.refusal("user", "password-link", "nobody@example.com")
 
 
 async def test_a_lower_role_ends_sessions(

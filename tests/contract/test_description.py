@@ -72,6 +72,7 @@ BEYOND_THE_SCHEMA = [
     r"[\w.\[\]]+: must (?:be more than 0|not be 0|be from 0 to)",
     r"items\[\d+\]\.(?:custom_price|variant_id|product_id|product_name|tax_rate): (?:is|needs)",
     r"This invitation is over or was used",
+    r"This link is over, was used, or a newer one was sent",
     r"closed_until: must ",
     r"(?:source_id|account|customer_id): (?:can't be combined|is required with)",
     r"(?:items|limit): (?:come|takes in)",

@@ -18,7 +18,10 @@ from tillhouse.desk.frame.sentences import SENTENCES
 from tillhouse.desk.pages import PAGES
 from tillhouse.kit.ids import new_id
 
-DOOR = ("/", "/desk/sign-in", "/desk/register", "/desk/join/some-token", "/desk/open/some-secret")
+DOOR = (
+    "/", "/desk/sign-in", "/desk/register", "/desk/join/some-token", "/desk/open/some-secret",
+    "/desk/forgot", "/desk/reset/some-token",
+)  # fmt: skip
 INSIDE = tuple(page.path for page in PAGES if page.method == "GET" and not page.is_open)
 DESK = Path(str(files("tillhouse.desk")))
 TEMPLATES = sorted(DESK.rglob("*.html"))
@@ -34,11 +37,11 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def check_safe(browser: Browser) -> None:
+def check_safe(browser: Browser, referrer: str = "same-origin") -> None:
     """Nothing in the page runs or styles by itself, and the policy forbids what would."""
     page, headers = browser.page, browser.response.headers
     assert headers["content-security-policy"].startswith(POLICY)
-    assert headers["referrer-policy"] == "same-origin"
+    assert headers["referrer-policy"] == referrer
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
     for tag, found in page.elements:
@@ -52,8 +55,8 @@ def check_safe(browser: Browser) -> None:
 async def test_the_door_is_safe_and_kept_by_no_browser(path: str, make: Make) -> None:
     """Somebody else may sit at it next."""
     browser = Browser(make.anybody)
-    await browser.open(path, 400 if "join" in path else 200)
-    check_safe(browser)
+    await browser.open(path, 400 if "token" in path else 200)
+    check_safe(browser, "no-referrer" if "reset" in path else "same-origin")
     assert browser.response.headers["cache-control"] == "no-store"
 
 
@@ -216,7 +219,7 @@ def test_no_sentence_is_left_over() -> None:
         "disputes.view.", "dispute_fact.", "debts.", "disputes.", "expenses.",
         "wallet_entry.", "wallet_sum.", "withdrawal.", "withdrawal_fact.", "withdrawals.",
         "payout_account.", "account_fact.", "opens.", "other_amounts.", "abilities.", "provider.",
-        "provider_fact.", "secret.", "place.",
+        "provider_fact.", "secret.", "place.", "step_up_for.",
         "area.", "right.",
         "type.", "policy.", "product.", "products.view.",
         "stock.state.", "move.", "choices.", "count.", "transfer.", "promotion.",

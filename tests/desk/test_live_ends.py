@@ -79,3 +79,16 @@ async def test_a_stream_ends_when_the_role_changes(role: str, quick: Make) -> No
         assert event == "over"
         assert reason in ("changed", "signed_out")
         await asyncio.wait({opened.task})
+
+
+async def test_a_stream_ends_when_the_role_needs_a_second_factor(quick: Make) -> None:
+    """The session stands, and opens nothing but the page that sets one up."""
+    owner = await quick.business()
+    person = await quick.member(owner, "manager")
+    browser = await at_orders(quick, person)
+    async with listening(person_at(browser), stream_of(browser)) as opened:
+        await opened.heartbeats(2)
+        await owner.step_up()
+        body = {"roles": ["manager"]}
+        await owner.owner.request("PUT", "/v1/business/second-factor", body, status=200)
+        assert await told(opened, 1) == [("over", "changed")]

@@ -21,7 +21,8 @@ PLACES = {
         GET /api/auth/me, GET /api/auth/sessions, DELETE /api/auth/sessions/{},
         POST /api/auth/register, POST /api/auth/login, POST /api/auth/logout,
         POST /api/auth/verify-password, POST /api/auth/change-password,
-        POST /api/auth/sessions/end-others, POST /api/auth/switch,
+        POST /api/auth/sessions/end-others, POST /api/auth/forgot-password,
+        POST /api/auth/reset-password, POST /api/auth/switch,
         POST /api/auth/accept-invitation, GET /api/auth/second-factor,
         POST /api/auth/second-factor, DELETE /api/auth/second-factor,
         POST /api/auth/second-factor/confirm, POST /api/auth/second-factor/recovery-codes""",
@@ -70,7 +71,8 @@ PLACES = {
         POST /api/developer/api-keys/{}/view-secret, POST /api/developer/api-keys/{}/revoke""",
     "people": """
         GET /v1/members, POST /v1/members, GET /v1/members/{}, PATCH /v1/members/{},
-        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions""",
+        DELETE /v1/members/{}, POST /v1/members/{}/end-sessions, GET /v1/business/second-factor,
+        PUT /v1/business/second-factor""",
     "settings": """
         GET /v1/business, PATCH /v1/business, GET /v1/stores, POST /v1/stores, GET /v1/stores/{},
         PATCH /v1/stores/{}, DELETE /v1/stores/{}, GET /v1/tables, POST /v1/tables,
@@ -101,11 +103,14 @@ PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # Pages for people who aren't signed in, and what a form of the sale leads to.
-AT_THE_DOOR = {"/", "/desk/sign-in", "/desk/register", "/desk/join/{token}", "/desk/open/{secret}"}
+AT_THE_DOOR = {
+    "/", "/desk/sign-in", "/desk/register", "/desk/join/{token}", "/desk/open/{secret}",
+    "/desk/forgot", "/desk/reset/{token}",
+}  # fmt: skip
 BY_A_FORM = {"/desk/sell/choose/{product_id}"}
 FROM_THE_DOOR = {
     "/desk/sign-in", "/desk/register", "/desk/join/{token}", "/desk/open/{secret}",
-    "/desk/sell/choose/{product_id}",
+    "/desk/forgot", "/desk/reset/{token}", "/desk/sell/choose/{product_id}",
 }  # fmt: skip
 
 

@@ -1,8 +1,14 @@
 """Sentences of operations, as pages say them."""
 
+import importlib
+import pkgutil
+
 import pytest
 
+from tillhouse import desk
 from tillhouse.desk.frame.sentences import SENTENCES, for_people
+from tillhouse.desk.operations import Operation
+from tillhouse.http.route import Portal, Session
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,26 @@ from tillhouse.desk.frame.sentences import SENTENCES, for_people
 def test_a_sentence_names_the_page_instead_of_the_operation(said: str, shown: str) -> None:
     """Programs are sent to operations, people to pages."""
     assert for_people(said) == shown
+
+
+# Operations whose rules ask for the password in some cases.
+ASKING = {
+    "PATCH /api/developer/api-keys/{key_id}", "POST /v1/payout-accounts",
+    "DELETE /v1/payout-accounts/{payout_account_id}", "POST /v1/wallet/withdrawals",
+    "PUT /v1/wallet/payouts", "PUT /v1/payment-providers",
+}  # fmt: skip
+
+
+def test_the_password_is_asked_for_by_name() -> None:
+    """Each operation of the desk that wants it first has its words; no other has any."""
+    wanted = set(ASKING)
+    for module in pkgutil.walk_packages(desk.__path__, "tillhouse.desk."):
+        for value in vars(importlib.import_module(module.name)).values():
+            guard = value.route.guard if isinstance(value, Operation) else None
+            if isinstance(guard, Session | Portal) and guard.step_up:
+                wanted.add(f"{value.route.method} {value.route.path}")
+    start = "step_up_for."
+    assert {name.removeprefix(start) for name in SENTENCES if name.startswith(start)} == wanted
 
 
 def test_each_place_is_a_page_of_the_navigation() -> None:

@@ -43,6 +43,10 @@ BUDGETS: dict[str, int] = {
     # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
     # (2), and for each business an event of the audit log.
     "POST /api/auth/change-password": 14,
+    # The link, the count of wrong ones; the user's row, the use of the link, the password, the
+    # sessions, the count of wrong passwords, the payouts, the person's businesses and for each an
+    # event of the audit log (3), the mail.
+    "POST /api/auth/reset-password": 11,
     # The factor, what is counted of wrong codes (3, and their locks), the factor on, and for each
     # business an event of the audit log.
     "POST /api/auth/second-factor/confirm": 9,

@@ -17,7 +17,12 @@ from tillhouse.settings import MEANINGS, PREFIX
 CODES = {
     400: {"request_failed", "order_not_recorded"},
     401: {"unauthorized", "second_factor_required"},
-    403: {"forbidden", "subscription_required", "password_verification_required"},
+    403: {
+        "forbidden",
+        "subscription_required",
+        "password_verification_required",
+        "second_factor_setup_required",
+    },
     404: {"not_found"},
     405: {"method_not_allowed"},
     409: {"request_failed", "order_not_deletable", "limit_reached", "idempotency_in_progress"},

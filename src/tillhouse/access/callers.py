@@ -62,6 +62,8 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     password_verified_at: datetime | None
     # Why the subscription of the business doesn't open the portal; None when it does.
     subscription_fault: str | None
+    # Whether the role needs a second factor that isn't on: then nothing but that is open.
+    needs_factor: bool = False
 
 
 class SystemCaller(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from tillhouse.kit.errors import (
     Forbidden,
     Limited,
     PasswordVerificationRequired,
+    SecondFactorSetupRequired,
     SubscriptionRequired,
 )
 from tillhouse.kit.network import Address, contains, origin_allowed
@@ -53,6 +54,12 @@ def check_subscription(caller: UserCaller) -> None:
             f"{caller.subscription_fault}. Ask the operator of this server to renew it, with "
             f"`tillhouse business subscription {caller.business_id} --status active`."
         )
+
+
+def check_factor(caller: UserCaller) -> None:
+    """A person whose role needs a second factor turns it on before all else."""
+    if caller.needs_factor:
+        raise SecondFactorSetupRequired
 
 
 def check_step_up(caller: UserCaller, now: datetime) -> None:

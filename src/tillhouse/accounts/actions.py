@@ -15,6 +15,7 @@ from tillhouse.access.store import sessions
 from tillhouse.access.tokens import LIFETIME, Claims
 from tillhouse.accounts import rules, store
 from tillhouse.accounts.own_events import note_of_person
+from tillhouse.accounts.password_notice import queue_notice
 from tillhouse.accounts.second_factor import actions as second_factor
 from tillhouse.accounts.types import (
     AccessToken,
@@ -224,6 +225,7 @@ async def change_password(call: Call, given: PasswordChange) -> PasswordChanged:
     # The thief of a session may be the one who changes it: money stays until the owner says so.
     await upsert_frozen_of(call.db, user.user_id, _FREEZE, call.now)
     await note_of_person(call.db, user.user_id, actor, what, call.now)
+    await queue_notice(call.db, user.user_id, call.now)
     return PasswordChanged(iso(call.now), count)
 
 
@@ -263,6 +265,7 @@ async def me(call: Call) -> Me:
         user.role,
         sorted(user.permissions),
         await store.list_memberships(call.db, user.user_id),
+        user.needs_factor,
     )
 
 

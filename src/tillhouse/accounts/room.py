@@ -1,6 +1,8 @@
 """People and their businesses: what this room brings along."""
 
 from tillhouse.access.process import Services
+from tillhouse.accounts import password_notice
+from tillhouse.accounts.forgotten import mailing as forgotten
 from tillhouse.accounts.members import mailing
 from tillhouse.accounts.routes import ROUTES
 from tillhouse.accounts.sweeping import SWEEP
@@ -38,8 +40,12 @@ ROOM = Room(
         ),
     ),
     kept_tables=("books", "businesses", "members", "second_factors", "subscriptions", "users"),
-    swept_tables={"invitations": "logins"},
-    jobs=lambda services: (mailing.kind(services),),
+    swept_tables={"invitations": "logins", "password_links": "logins"},
+    jobs=lambda services: (
+        mailing.kind(services),
+        forgotten.kind(services),
+        password_notice.kind(services),
+    ),
     chores=_chores,
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),

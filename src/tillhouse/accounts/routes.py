@@ -4,9 +4,11 @@ from tillhouse.access.call import AnonymousCall
 from tillhouse.access.roles import MANAGE_BUSINESS, MANAGE_MEMBERS
 from tillhouse.accounts import actions
 from tillhouse.accounts.business import actions as business
+from tillhouse.accounts.forgotten import actions as forgotten
 from tillhouse.accounts.members import actions as members
 from tillhouse.accounts.members.types import AcceptedInvitation
 from tillhouse.accounts.second_factor import actions as second_factor
+from tillhouse.accounts.second_factor import requirement
 from tillhouse.accounts.types import Tokens
 from tillhouse.http.route import Open, Route, Scope, Session
 
@@ -22,6 +24,8 @@ _MANAGES = Session(permission=MANAGE_MEMBERS)
 # Every member needs its zone and its type.
 _READS_BUSINESS = Scope("stores:read", roles=("kitchen", "housekeeping"))
 _STEPPED_UP = Session(permission=MANAGE_MEMBERS, step_up=True)
+# The way to a second factor that the role needs, and out of a business that needs one.
+_BEFORE_FACTOR = Session(before_factor=True)
 
 ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/auth/register", actions.register, Open(),
@@ -30,20 +34,26 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/auth/login", actions.log_in, Open(), "Log in", "Logged in"),
     Route("POST", "/api/auth/refresh", actions.refresh, Open(),
           "Exchange a refresh token for new tokens", "Session continued"),
-    Route("POST", "/api/auth/logout", actions.log_out, Session(), "Log out", "Logged out"),
-    Route("POST", "/api/auth/verify-password", actions.verify_password, Session(),
+    Route("POST", "/api/auth/logout", actions.log_out, _BEFORE_FACTOR, "Log out", "Logged out"),
+    Route("POST", "/api/auth/verify-password", actions.verify_password, _BEFORE_FACTOR,
           "Verify the password again (step-up)", "Password verified", has_own_queue=True),
     Route("POST", "/api/auth/change-password", actions.change_password, Session(),
           "Change your password; all your other sessions end", "Password changed",
           has_own_queue=True),
-    Route("GET", "/api/auth/second-factor", second_factor.show, Session(),
+    Route("POST", "/api/auth/forgot-password", forgotten.request_link, Open(),
+          "Ask for a link that sets a new password",
+          "If the address has an account, a link is on its way to it"),
+    Route("POST", "/api/auth/reset-password", forgotten.reset, Open(),
+          "Set a new password by a link that was mailed; all your sessions end", "Password set"),
+    Route("GET", "/api/auth/second-factor", second_factor.show, _BEFORE_FACTOR,
           "Read whether your second factor is on", "Second factor"),
-    Route("POST", "/api/auth/second-factor", second_factor.begin, Session(step_up=True),
+    Route("POST", "/api/auth/second-factor", second_factor.begin,
+          Session(step_up=True, before_factor=True),
           "Begin a second factor: a secret for an application that makes codes",
           "Secret: it is told this once", status=201),
     Route("DELETE", "/api/auth/second-factor", second_factor.turn_off, Session(step_up=True),
           "Turn your second factor off", "Second factor off"),
-    Route("POST", "/api/auth/second-factor/confirm", second_factor.confirm, Session(),
+    Route("POST", "/api/auth/second-factor/confirm", second_factor.confirm, _BEFORE_FACTOR,
           "Turn your second factor on by its first code",
           "Second factor on: the recovery codes are told this once"),
     Route("POST", "/api/auth/second-factor/recovery-codes", second_factor.make_recovery_codes,
@@ -55,9 +65,9 @@ ROUTES: tuple[Route, ...] = (
           "End all your other sessions", "Other sessions ended"),
     Route("DELETE", "/api/auth/sessions/{login_session_id}", actions.end_session, Session(),
           "End one of your sessions", "Session ended"),
-    Route("POST", "/api/auth/switch", actions.switch, Session(),
+    Route("POST", "/api/auth/switch", actions.switch, _BEFORE_FACTOR,
           "Switch to another of your businesses", "Business switched"),
-    Route("GET", "/api/auth/me", actions.me, Session(),
+    Route("GET", "/api/auth/me", actions.me, _BEFORE_FACTOR,
           "Read who is logged in", "You are logged in"),
     Route("POST", "/api/auth/accept-invitation", accept_invitation, Open(),
           "Join a business that invited you", "Business joined", status=201),
@@ -65,6 +75,12 @@ ROUTES: tuple[Route, ...] = (
           "Read the business: how it trades, and its particulars on receipts", "Business"),
     Route("PATCH", "/v1/business", business.change, Session(permission=MANAGE_BUSINESS),
           "Change how the business trades, and its particulars on receipts", "Business updated"),
+    Route("GET", "/v1/business/second-factor", requirement.show, _MANAGES,
+          "Read which roles need a second factor, and how many of their members have none",
+          "Second factors by role"),
+    Route("PUT", "/v1/business/second-factor", requirement.change, _STEPPED_UP,
+          "Set which roles need a second factor before anything else is open",
+          "Second factors by role updated"),
     Route("GET", "/v1/members", members.list_all, _MANAGES,
           "List the people of the business, and those who are invited", "Members"),
     Route("POST", "/v1/members", members.invite, _STEPPED_UP,

@@ -203,3 +203,8 @@ async def lock_business(db: Db, business_id: BusinessId) -> bool:
 async def find_user_id(db: Db, email: str) -> UUID | None:
     """The user with this address."""
     return await db.fetchval("SELECT id FROM users WHERE email = $1", email)
+
+
+async def find_email(db: Db, user_id: UserId) -> str | None:
+    """The address of a person."""
+    return await db.fetchval("SELECT email FROM users WHERE id = $1", user_id)

@@ -176,3 +176,5 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     role: str
     permissions: list[str]
     businesses: list[Membership]
+    needs_second_factor: bool
+    """Whether the role needs a second factor that isn't on: until it is, nothing else is open."""

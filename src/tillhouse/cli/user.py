@@ -11,15 +11,18 @@ from tillhouse.access.process import Services
 from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
+from tillhouse.accounts.forgotten.actions import make_link
+from tillhouse.accounts.forgotten.rules import LINK_LASTS
 from tillhouse.accounts.members.lowering import end_what_stands
 from tillhouse.accounts.members.rules import is_last_owner_lost, is_lowered
 from tillhouse.accounts.own_events import note_of_person
+from tillhouse.accounts.password_notice import queue_notice
 from tillhouse.accounts.second_factor.actions import turn_off_for
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
-from tillhouse.kit.clock import now
+from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import BusinessId, UserId, new_id
 from tillhouse.kit.values import Email, Name, NewPassword
 from tillhouse.stores.store import show_staff
@@ -37,6 +40,7 @@ def commands() -> typer.Typer:
     group.command()(add)
     group.command()(role)
     group.command()(password)
+    group.command("password-link")(password_link)
     group.command("second-factor-off")(second_factor_off)
     return group
 
@@ -153,11 +157,31 @@ def password(
             await sessions.end_other_sessions(db, UserId(user_id), None, moment)
             what = ("user.password_changed", f"Set the password of {address}")
             await note_of_person(db, UserId(user_id), COMMAND_LINE, what, moment)
+            await queue_notice(db, user_id, moment)
         return user_id
 
     user_id = run(work, data)
     shown = f"The password of {address} is set; its sessions have ended."
     print_result({"userId": user_id}, as_json=as_json, shown=shown)
+
+
+def password_link(email: Address, *, data: Data = None, as_json: AsJson = False) -> None:
+    """Print a link by which a person sets a new password: good for 30 minutes, and once."""
+    address = given.value(Email, "The e-mail address", email)
+
+    async def work(services: Services) -> dict[str, Any]:
+        moment = now()
+        async with services.pool.transaction() as db:
+            made = await make_link(services, db, address, moment)
+            if made is None:
+                raise CommandError(f"Nobody is registered as {address}: use `user add`.")
+        user_id, token = made
+        url = f"{services.settings.public_url}/desk/reset/{token}"
+        return {"userId": user_id, "url": url, "expiresAt": iso(moment + LINK_LASTS)}
+
+    result = run(work, data)
+    shown = f"For {address}, once, until {result['expiresAt']}:\n{result['url']}"
+    print_result(result, as_json=as_json, shown=shown)
 
 
 def second_factor_off(email: Address, *, data: Data = None, as_json: AsJson = False) -> None:

@@ -40,6 +40,10 @@ LONELY_FACTORS = """
 DELETE FROM second_factors f WHERE f.user_id = ANY ($1)
     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = f.user_id)
 """
+LONELY_LINKS = """
+DELETE FROM password_links l WHERE l.user_id = ANY ($1)
+    AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = l.user_id)
+"""
 LONELY = """
 DELETE FROM users u WHERE u.id = ANY ($1)
     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = u.id)
@@ -74,8 +78,10 @@ async def delete_business(connection: asyncpg.Connection, business_id: UUID) -> 
                 if (name, column) in columns:
                     count += await _delete(connection, name, column, wanted)
         count += await _delete(connection, "businesses", "id", [business_id])
-        await connection.execute(LONELY_FACTORS, [row["user_id"] for row in people])
-        done = await connection.execute(LONELY, [row["user_id"] for row in people])
+        user_ids = [row["user_id"] for row in people]
+        for statement in (LONELY_FACTORS, LONELY_LINKS):
+            await connection.execute(statement, user_ids)
+        done = await connection.execute(LONELY, user_ids)
         for name in resting:
             await connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
         return count + _counted(done)

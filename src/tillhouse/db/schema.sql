@@ -861,9 +861,11 @@ CREATE TABLE businesses (
     address jsonb,
     tax_numbers jsonb NOT NULL DEFAULT '[]'::jsonb,
     receipt_footer text,
+    second_factor_roles text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT businesses_pkey PRIMARY KEY (id),
     CONSTRAINT businesses_country_form CHECK (country ~ '^[A-Z]{2}$'::text),
     CONSTRAINT businesses_currency_form CHECK (currency ~ '^[A-Z]{3}$'::text),
+    CONSTRAINT businesses_second_factor_roles_known CHECK (second_factor_roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text, 'front_desk'::text, 'housekeeping'::text]),
     CONSTRAINT businesses_stock_policy_known CHECK (stock_policy = ANY (ARRAY['deny'::text, 'allow'::text])),
     CONSTRAINT businesses_type_known CHECK (type = ANY (ARRAY['retail'::text, 'restaurant'::text, 'hotel'::text, 'school'::text, 'services'::text]))
 );
@@ -2092,6 +2094,19 @@ CREATE TRIGGER orders_stay_in_closed_periods BEFORE UPDATE OF status, total_amou
         END) EXECUTE FUNCTION refuse_closed_period();
 CREATE CONSTRAINT TRIGGER payment_links_close_with_charges AFTER UPDATE ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.hotel_reservation_id IS NOT NULL AND (new.remaining_amount < old.remaining_amount OR new.total_amount::numeric < old.total_amount::numeric OR new.refunded_amount::numeric > old.refunded_amount::numeric OR new.status::text <> old.status::text OR (new.deleted_at IS NULL) <> (old.deleted_at IS NULL) OR new.customer_id IS DISTINCT FROM old.customer_id)) EXECUTE FUNCTION close_links_of_charged_stay();
 CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
+
+CREATE TABLE password_links (
+    user_id uuid NOT NULL,
+    token_digest bytea NOT NULL,
+    requested_at timestamp(3) with time zone NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    password_changed_at timestamp(3) with time zone NOT NULL,
+    used_at timestamp(3) with time zone,
+    CONSTRAINT password_links_pkey PRIMARY KEY (user_id),
+    CONSTRAINT password_links_of_a_token UNIQUE (token_digest),
+    CONSTRAINT password_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX password_links_by_end ON password_links USING btree (expires_at);
 
 CREATE TABLE payins (
     book_id uuid NOT NULL,

@@ -26,7 +26,7 @@ from tillhouse.desk.page import (
 )
 from tillhouse.desk.session import cookies, forms
 from tillhouse.desk.session.forms import MadeFor
-from tillhouse.desk.session.proving import STEP_UP, prove, sign_in_again
+from tillhouse.desk.session.proving import prove, sign_in_again, step_up
 from tillhouse.desk.session.recent import RecentCookies
 from tillhouse.http import problems
 from tillhouse.http.answer import EVENTS
@@ -39,6 +39,7 @@ from tillhouse.kit.errors import (
     Missing,
     PasswordVerificationRequired,
     Problem,
+    SecondFactorSetupRequired,
     Unauthenticated,
     Unavailable,
 )
@@ -46,6 +47,8 @@ from tillhouse.kit.errors import (
 log = structlog.get_logger()
 
 SIGN_IN = "/desk/sign-in"
+# The page of a person whose role needs a second factor that isn't on.
+SET_UP = "/desk/account/second-factor"
 _POLICY = (
     b"default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; "
     b"media-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; "
@@ -53,10 +56,12 @@ _POLICY = (
 )
 _HEADERS: Headers = [
     (b"content-security-policy", _POLICY),
-    (b"referrer-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(self), microphone=()"),
     (b"x-robots-tag", b"noindex"),
 ]
+_REFERRER = (b"referrer-policy", b"same-origin")
+# A browser that tells no referrer names no origin either, so no form behind the sign-in is sent so.
+_NO_REFERRER = (b"referrer-policy", b"no-referrer")
 # Browsers heed it on HTTPS alone, and complain elsewhere.
 _APART = (b"cross-origin-opener-policy", b"same-origin")
 _ASKED_AGAIN = (b"cache-control", b"private, no-cache")
@@ -100,6 +105,7 @@ class Desk:
             services, request, cookies.read(request, is_secure=is_secure), is_secure=is_secure
         )
         page.action = _address(route, request)
+        page.hides_address = route.hides_address
         if self._recent.knows(page.secret):
             # Its calls take turns of the business; strangers in the same network are no hindrance.
             await self._begin(page, route)
@@ -115,7 +121,8 @@ class Desk:
     async def _begin(self, page: PageRequest, route: PageRoute) -> None:
         """Read the form, and find the person."""
         if route.method == "POST":
-            forms.check_origin(page.request, page.services.settings.public_url)
+            if not route.hides_address:
+                forms.check_origin(page.request, page.services.settings.public_url)
             page.form = without_groups(forms.read(page.request.body))
         if page.secret is not None:
             page.person = await person_by_cookie(
@@ -144,7 +151,7 @@ async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
     try:
         shown = await _handled(page, route)
     except PasswordVerificationRequired:
-        shown = STEP_UP
+        shown = step_up(page, page.unproven)
     except FormRefused as refused:
         shown = Shown("frame/refusal.html", refusal=refused.problem)
     except Problem as problem:
@@ -181,6 +188,8 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Stre
         raise Forbidden("This form is from another session. Open the page again, and send it anew.")
     if route.is_of_book:
         _check_made_for(page)
+    if page.member.needs_factor and not route.before_factor:
+        raise SecondFactorSetupRequired(sentence("refusal.factor_first"))
     if refused := await prove(page):
         return refused
     return await route.handler(page)
@@ -191,6 +200,10 @@ async def _looked_at(page: PageRequest, route: PageRoute) -> Shown | Onward | St
         _check_shown(page)
     elif page.person is None:
         return Onward(f"{SIGN_IN}?{urlencode({'next': page.action})}")
+    if page.member.needs_factor and not route.before_factor:
+        if page.blocks:
+            raise SecondFactorSetupRequired
+        return Onward(SET_UP)
     return await route.handler(page)
 
 
@@ -254,7 +267,8 @@ def _page(page: PageRequest, shown: Shown, body: bytes) -> RawAnswer:
 
 def _headers(page: PageRequest) -> Headers:
     apart = [_APART] if page.is_secure else []
-    return [*_HEADERS, *apart, *cookies.headers(page.cookies)]
+    referrer = _NO_REFERRER if page.hides_address else _REFERRER
+    return [*_HEADERS, referrer, *apart, *cookies.headers(page.cookies)]
 
 
 def _address(route: PageRoute, request: RawRequest) -> str:

@@ -87,7 +87,9 @@ class _OpenPage:
         """The person as of now: the page is over for another one, and for a lower role."""
         if person is None:
             self.end("signed_out")
-        elif (person.business_id, person.role) != (self.person.business_id, self.person.role):
+        elif person.needs_factor or (person.business_id, person.role) != (
+            self.person.business_id, self.person.role
+        ):  # fmt: skip
             self.end("changed")
         self._is_line_due = True
         self._woken.set()

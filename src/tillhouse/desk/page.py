@@ -35,6 +35,7 @@ from tillhouse.kit.errors import (
     Missing,
     PasswordVerificationRequired,
     Problem,
+    SecondFactorSetupRequired,
     SubscriptionRequired,
 )
 from tillhouse.kit.ids import BookId
@@ -110,6 +111,10 @@ class PageRequest:
         # The blocks that are asked for in place of the whole page.
         asked = request.header(BLOCK) if request.method == "GET" else None
         self.blocks = (asked or "").split()[:_BLOCKS_MAX]
+        # The operation that wants the password first, by its method and path.
+        self.unproven = ""
+        # Whether its address holds a secret.
+        self.hides_address = False
         # The address of its stream, where it is a live page.
         self.live: str | None = None
 
@@ -149,7 +154,7 @@ class PageRequest:
         """Refuse a page that the role may not see, or whose form it may not send."""
         try:
             check_person(self.member, operation.route.guard)
-        except SubscriptionRequired:
+        except (SubscriptionRequired, SecondFactorSetupRequired):
             raise
         except Forbidden as problem:
             role = sentence(f"role.{self.member.role}")
@@ -181,7 +186,10 @@ class PageRequest:
         """
         try:
             return await self.ask(operation, *values, body=body, key=key)
-        except (Missing, PasswordVerificationRequired):
+        except PasswordVerificationRequired:
+            self.unproven = f"{operation.route.method} {operation.route.path}"
+            raise
+        except Missing:
             raise
         except KeyReused as problem:
             raise FormRefused(Conflict(sentence("refusal.sent_before"))) from problem
@@ -257,6 +265,10 @@ class PageRoute(msgspec.Struct, frozen=True):
     is_of_book: bool = True
     # Whether the form is done with when the session has ended.
     is_moot: bool = False
+    # Whether it is open before a second factor is on that the person's role needs.
+    before_factor: bool = False
+    # Whether its address holds a secret: no referrer tells it, and it proves the page's form.
+    hides_address: bool = False
     # Whether scripts ask for it by themselves: it is no sign that somebody is there.
     is_unattended: bool = False
     # How the page stays true while it is open.

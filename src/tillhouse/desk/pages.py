@@ -22,6 +22,7 @@ from tillhouse.desk.people.pages import ROUTES as PEOPLE
 from tillhouse.desk.products.routes import ROUTES as PRODUCTS
 from tillhouse.desk.search.pages import routes_over
 from tillhouse.desk.selling.pages import ROUTES as SELLING
+from tillhouse.desk.session.forgotten import ROUTES as FORGOTTEN
 from tillhouse.desk.session.pages import ROUTES as SESSION
 from tillhouse.desk.settings.routes import ROUTES as SETTINGS
 from tillhouse.desk.wallet.routes import ROUTES as WALLET
@@ -60,6 +61,7 @@ _AREAS = (
     *COMMANDS,
     *ACCOUNT,
     *SESSION,
+    *FORGOTTEN,
 )
 PAGES = (*_AREAS, *routes_over(_AREAS))
 

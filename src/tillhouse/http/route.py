@@ -26,6 +26,8 @@ class Session(msgspec.Struct, frozen=True, tag=True):
 
     permission: str | None = None
     step_up: bool = False
+    # Whether it is open before a second factor is on that the person's role needs.
+    before_factor: bool = False
 
 
 class Portal(msgspec.Struct, frozen=True, tag=True):

@@ -12,6 +12,7 @@
     ├── Unauthenticated                 unauthenticated   unauthorized
     ├── Forbidden                       forbidden         forbidden
     │   ├── SubscriptionRequired        forbidden         subscription_required
+    │   ├── SecondFactorSetupRequired   forbidden       second_factor_setup_required
     │   └── PasswordVerificationRequired  forbidden       password_verification_required
     ├── Limited                         limited           rate_limit_exceeded
     ├── TooLarge                        too_large         payload_too_large
@@ -201,6 +202,17 @@ class SubscriptionRequired(
     message="The business has no subscription with API access: start or renew one.",
 ):
     """The business's plan doesn't include this."""
+
+
+class SecondFactorSetupRequired(
+    Forbidden,
+    code="second_factor_setup_required",
+    message=(
+        "Your role needs a second factor, and none is on: begin one with "
+        "POST /api/auth/second-factor, and turn it on by its first code."
+    ),
+):
+    """The role of the person needs a second factor, which isn't on yet."""
 
 
 class PasswordVerificationRequired(

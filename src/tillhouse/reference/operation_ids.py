@@ -15,6 +15,7 @@ _OTHER = {
     "DELETE /api/auth/second-factor": "auth_second_factor_turn_off",
     "POST /api/auth/second-factor/recovery-codes": "auth_second_factor_make_recovery_codes",
     "GET /v1/business": "business_get",
+    "GET /v1/business/second-factor": "business_second_factor_get",
     "PATCH /v1/business": "business_update",
     "GET /v1/counts": "counts_get",
     "GET /v1/search": "search_find",

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from tests.factor import FACTOR, code, turn_on
 from tests.make import Business, Make
+from tillhouse.accounts.forgotten.actions import make_link
 from tillhouse.accounts.members.actions import token_of
+from tillhouse.kit.clock import now
 
 
 async def _make_member(business: Business, _environment: str) -> str:
@@ -28,6 +30,16 @@ async def _accepting(business: Business) -> dict[str, Any]:
     pepper = business.anybody.app.services.vault.pepper
     token = token_of(pepper, UUID(business.id), UUID(made["id"]))
     return {"token": token, "name": "Ada Cashier", "password": "six brown bicycles"}
+
+
+async def _resetting(business: Business) -> dict[str, Any]:
+    """A link of somebody else: the sessions of its person end."""
+    app = business.anybody.app
+    person = await Make(app, app.services).business()
+    async with app.services.pool.transaction() as db:
+        made = await make_link(app.services, db, person.email, now())
+    assert made is not None
+    return {"token": made[1], "new_password": "six brown bicycles"}
 
 
 async def _confirming(business: Business) -> dict[str, Any]:
@@ -53,6 +65,8 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
         "email": f"{secrets.token_hex(8)}@example.com",
         "role": "cashier",
     },
+    "POST /api/auth/forgot-password": lambda _: {"email": f"{secrets.token_hex(8)}@example.com"},
+    "PUT /v1/business/second-factor": lambda _: {"roles": ["kitchen"]},
     "PATCH /v1/business": lambda _: {"name": "Ada's Bar"},
     "PATCH /v1/members/{user_id}": lambda _: {"role": "manager"},
     "DELETE /v1/members/{user_id}": lambda _: {},
@@ -63,6 +77,7 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     "POST /api/auth/accept-invitation": _accepting,
+    "POST /api/auth/reset-password": _resetting,
     f"POST {FACTOR}/confirm": _confirming,
     f"POST {FACTOR}/recovery-codes": _with_factor,
 }

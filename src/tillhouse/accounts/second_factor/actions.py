@@ -37,13 +37,14 @@ class GivenCode(msgspec.Struct, frozen=True):
 
 async def show(call: Call) -> FactorShown:
     """Whether a second factor is on, and how many recovery codes are left."""
-    found = await store.find_factor(call.db, call.user.user_id)
-    confirmed_at = found["confirmed_at"] if found else None
+    found = await store.show_factor(call.db, call.user.user_id)
+    confirmed_at = found["confirmed_at"]
     return FactorShown(
         is_on=confirmed_at is not None,
-        is_begun=found is not None and confirmed_at is None,
+        is_begun=found["is_there"] and confirmed_at is None,
         confirmed_at=confirmed_at,
-        recovery_codes_left=found["codes_left"] if found else 0,
+        recovery_codes_left=found["codes_left"] or 0,
+        is_required=found["is_required"],
     )
 
 
@@ -89,6 +90,8 @@ async def make_recovery_codes(call: Call) -> RecoveryCodes:
 
 async def turn_off(call: Call) -> FactorOff:
     """Turn the factor off: the password alone logs in from here on."""
+    found = await store.show_factor(call.db, call.user.user_id)
+    rules.check_off(is_required=found["is_required"])
     if await store.delete_factor(call.db, call.user.user_id):
         await _note(call, "second_factor_off", "Turned off the second factor")
     return FactorOff(is_on=False)

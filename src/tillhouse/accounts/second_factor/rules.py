@@ -46,8 +46,27 @@ class NothingBegun(Conflict, message="No second factor waits for its first code:
     """There is no secret that waits to be confirmed."""
 
 
+class FactorNeeded(
+    Conflict,
+    message="Your role needs a second factor, so it stays on: an owner says which roles need one.",
+):
+    """A factor that a role needs is not turned off."""
+
+
 class NotOn(Conflict, message="Your second factor is not on."):
     """There is no factor that is on."""
+
+
+def check_off(*, is_required: bool) -> None:
+    """A factor stays on as long as a role of its person needs one."""
+    if is_required:
+        raise FactorNeeded
+
+
+def check_owner(role: str | None) -> None:
+    """Which roles need a second factor is for owners to say."""
+    if role != "owner":
+        raise Forbidden("Only an owner says which roles need a second factor.")
 
 
 def secret_text(secret: bytes) -> str:

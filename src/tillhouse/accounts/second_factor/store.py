@@ -1,4 +1,4 @@
-"""Statements on second factors. They belong to people, who may be in several businesses."""
+"""Statements on second factors, which belong to people, and on the roles that need one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,7 +6,8 @@ from datetime import datetime
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import UserId
+from tillhouse.kit.errors import existing
+from tillhouse.kit.ids import BusinessId, UserId
 
 
 async def find_factor(db: Db, user_id: UserId) -> Record | None:
@@ -18,6 +19,64 @@ async def find_factor(db: Db, user_id: UserId) -> Record | None:
         FROM second_factors WHERE user_id = $1
         """,
         user_id,
+    )
+
+
+async def show_factor(db: Db, user_id: UserId) -> Record:
+    """The same, also where there is none; and whether a role of the person needs one."""
+    row = await db.fetchrow(
+        """
+        SELECT f.user_id IS NOT NULL AS is_there, iso(f.confirmed_at) AS confirmed_at,
+            cardinality(f.recovery_digests) AS codes_left, EXISTS (
+                SELECT FROM members m JOIN businesses b ON b.id = m.business_id
+                WHERE m.user_id = p.user_id AND m.role = ANY (b.second_factor_roles)
+            ) AS is_required
+        FROM (SELECT $1::uuid AS user_id) p LEFT JOIN second_factors f ON f.user_id = p.user_id
+        """,
+        user_id,
+    )
+    assert row is not None, "a row of facts"  # noqa: S101
+    return row
+
+
+async def list_roles(db: Db, business_id: BusinessId, roles: Sequence[str]) -> Sequence[Record]:
+    """Whether each of these roles needs a second factor in a business, and who has none."""
+    return await db.fetch(
+        """
+        SELECT r.role, r.role = ANY (b.second_factor_roles) AS is_required,
+            count(m.user_id) AS members,
+            count(m.user_id) FILTER (WHERE f.user_id IS NULL) AS members_without
+        FROM businesses b
+        CROSS JOIN unnest($2::text[]) WITH ORDINALITY r (role, place)
+        LEFT JOIN members m ON m.business_id = $1 AND m.role = r.role
+        LEFT JOIN second_factors f ON f.user_id = m.user_id AND f.confirmed_at IS NOT NULL
+        WHERE b.id = $1
+        GROUP BY r.role, r.place, b.second_factor_roles ORDER BY r.place
+        """,
+        business_id,
+        roles,
+    )
+
+
+async def lock_roles(db: Db, business_id: BusinessId, caller_id: UserId) -> Record:
+    """The roles of a business that need a second factor, and the caller's role, as they are now."""
+    row = await db.fetchrow(
+        """
+        SELECT b.second_factor_roles, (
+            SELECT m.role FROM members m WHERE m.business_id = $1 AND m.user_id = $2
+        ) AS callers_role
+        FROM businesses b WHERE b.id = $1 FOR NO KEY UPDATE OF b
+        """,
+        business_id,
+        caller_id,
+    )
+    return existing(row)
+
+
+async def update_roles(db: Db, business_id: BusinessId, roles: Sequence[str]) -> None:
+    """Set the roles of a business_id that need a second factor."""
+    await db.execute(
+        "UPDATE businesses SET second_factor_roles = $2 WHERE id = $1", business_id, roles
     )
 
 

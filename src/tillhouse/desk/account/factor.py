@@ -61,9 +61,12 @@ async def make_codes(page: PageRequest) -> Shown:
     return await _shown(page, codes=told.data["recoveryCodes"])
 
 
-async def turn_off(page: PageRequest) -> Onward:
+async def turn_off(page: PageRequest) -> Shown | Onward:
     """Turn it off."""
-    await page.act(TURN_OFF)
+    try:
+        await page.act(TURN_OFF)
+    except FormRefused as refused:
+        return await _shown(page, refused.problem)
     return Onward(_PAGE)
 
 
@@ -85,9 +88,9 @@ def _picture(text: str) -> dict[str, Any]:
 
 
 ROUTES = (
-    PageRoute("GET", _PAGE, show),
-    PageRoute("POST", _PAGE, begin, is_of_book=False),
-    PageRoute("POST", f"{_PAGE}/confirm", confirm, is_of_book=False),
+    PageRoute("GET", _PAGE, show, before_factor=True),
+    PageRoute("POST", _PAGE, begin, is_of_book=False, before_factor=True),
+    PageRoute("POST", f"{_PAGE}/confirm", confirm, is_of_book=False, before_factor=True),
     PageRoute("POST", f"{_PAGE}/codes", make_codes, is_of_book=False),
     PageRoute("POST", f"{_PAGE}/off", turn_off, is_of_book=False),
 )

@@ -122,5 +122,5 @@ ROUTES = (
     PageRoute("POST", "/desk/account/keys", choose_keys, is_of_book=False),
     PageRoute("POST", "/desk/mode", choose_mode, is_of_book=False),
     PageRoute("POST", "/desk/store", choose_store),
-    PageRoute("POST", "/desk/business", choose_business, is_of_book=False),
+    PageRoute("POST", "/desk/business", choose_business, is_of_book=False, before_factor=True),
 )

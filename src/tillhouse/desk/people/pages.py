@@ -11,6 +11,7 @@ from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
+from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
 from tillhouse.kit.errors import Forbidden, Problem
 from tillhouse.providers.mail.jobs import is_set
@@ -156,6 +157,7 @@ ROUTES = (
     PageRoute("GET", _LIST, show_list),
     PageRoute("GET", _INVITE, show_invite),
     PageRoute("POST", _INVITE, invite),
+    *FACTORS,
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/role", change),
     PageRoute("POST", f"{_ONE}/end-sessions", end_sessions),

@@ -21,10 +21,13 @@ CSRF, MADE_FOR = "csrf", "made_for"
 # Fields that a form has besides its own while somebody signs in, or proves the password, for it.
 SIGN_IN_EMAIL, SIGN_IN_PASSWORD = "sign_in_email", "sign_in_password"
 STEP_UP_EMAIL, STEP_UP_PASSWORD = "step_up_email", "step_up_password"
+# The operation that the password is asked for.
+STEP_UP_FOR = "step_up_for"
 # The second step of signing in: the sealed password of the first one, and the code.
 TICKET, CODE = "sign_in_ticket", "sign_in_code"
 _OWN = frozenset({
     CSRF, SIGN_IN_EMAIL, SIGN_IN_PASSWORD, TICKET, CODE, STEP_UP_EMAIL, STEP_UP_PASSWORD,
+    STEP_UP_FOR,
 })  # fmt: skip
 
 

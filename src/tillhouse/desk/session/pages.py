@@ -156,5 +156,7 @@ ROUTES = (
     PageRoute("POST", "/desk/join/{token}", join, is_open=True),
     PageRoute("GET", "/desk/open/{secret}", show_opening, is_open=True),
     PageRoute("POST", "/desk/open/{secret}", open_once, is_open=True),
-    PageRoute("POST", "/desk/sign-out", sign_out, is_of_book=False, is_moot=True),
+    PageRoute(
+        "POST", "/desk/sign-out", sign_out, is_of_book=False, is_moot=True, before_factor=True
+    ),
 )

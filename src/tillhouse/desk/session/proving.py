@@ -5,7 +5,7 @@ import msgspec
 from tillhouse.access.people import give_cookie, person_by_cookie, renew_cookie
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.accounts.second_factor.rules import SecondFactorRequired
-from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.sentences import SENTENCES, sentence
 from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.page import FormRefused, PageRequest, Shown
 from tillhouse.desk.session import cookies, forms, tickets
@@ -19,7 +19,7 @@ LOG_OUT = Operation(ACCOUNTS, "POST", "/api/auth/logout")
 VERIFY = Operation(ACCOUNTS, "POST", "/api/auth/verify-password")
 SWITCH = Operation(ACCOUNTS, "POST", "/api/auth/switch")
 
-STEP_UP = Shown("session/step_up.html", is_secret=True, has_frame=False)
+_STEP_UP = Shown("session/step_up.html", is_secret=True, has_frame=False)
 _AGAIN = Shown("session/sign_in_again.html", is_secret=True, has_frame=False)
 
 
@@ -140,6 +140,12 @@ async def _go_to(page: PageRequest, made_for: MadeFor) -> None:
         choose_mode(page, "live")
 
 
+def step_up(page: PageRequest, operation: str) -> Shown:
+    """The page that asks for the password, with the name of what it is asked for."""
+    purpose = SENTENCES.get(f"step_up_for.{operation}") or sentence("step_up.otherwise")
+    return msgspec.structs.replace(_STEP_UP, facts={"purpose": purpose, "operation": operation})
+
+
 async def prove(page: PageRequest) -> Shown | None:
     """Step up by the password that came with a form; None when there is none, or it is right."""
     password = page.form.get(forms.STEP_UP_PASSWORD)
@@ -148,7 +154,8 @@ async def prove(page: PageRequest) -> Shown | None:
     try:
         await page.act(VERIFY, body={"password": password})
     except FormRefused as refused:
-        return msgspec.structs.replace(STEP_UP, refusal=refused.problem)
+        asked = step_up(page, page.form.get(forms.STEP_UP_FOR, ""))
+        return msgspec.structs.replace(asked, refusal=refused.problem)
     await renew(page, keeps_old=True)
     return None
 

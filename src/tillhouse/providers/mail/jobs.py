@@ -43,6 +43,9 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     # Further cells in which it counts: (what, how many of them).
     counted: tuple[tuple[str, Budget], ...] = ()
+    # Writes what the mail makes true, in the transaction in which it is begun; not for one that is
+    # left out because there were too many.
+    keep: Callable[[Db], Awaitable[None]] | None = None
 
 
 # The letter as it is to be sent now, of a job; None when there is nothing to tell any more.
@@ -86,6 +89,8 @@ async def _begin(services: Services, write: Writes, db: Db, job: Job) -> smtp.En
     if job.attempts == 0 and not await _may_be_sent(services, db, letter):
         log.info("mail_dropped", kind=job.kind, subject=str(job.subject_id))
         return None
+    if letter.keep is not None:
+        await letter.keep(db)
     mail = Mail(
         id=f"notice-{job.id}",
         sender=sender,
