@@ -88,6 +88,7 @@ async def filled(s: Story) -> None:
     open_ones = {"status": "opened,evidence_due", "page": 1, "limit": 10}
     found = s.sends("GET /v1/disputes", query=open_ones)
     s.sends("GET /v1/disputes", query={"order_id": NOBODY})
+    s.sends("GET /v1/disputes", query={"reservation_id": NOBODY})
     s.sends("GET /v1/disputes/{dispute_id}", dispute_id=found[0]["id"])
     s.sends("GET /v1/disputes/{dispute_id}", dispute_id=NOBODY, status=404)
     wrong = {"cursor": "next"}
