@@ -22,6 +22,8 @@ _WORD = re.compile(r"\b(thrt_|thin_|thpw_|whsec_)([A-Za-z0-9+/=_-]+)")
 _LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"([^\s?]*\?until=)(\d+)(&mark=)([\w-]+)")
+# The signature of a place in the wallet's statement.
+_CURSOR = re.compile(r"((?:_-?\d+(?:\.\d+)?){2}_)([\w-]{43})(?![\w-])")
 _CODES = {"shortCode", "orderShortCode"}
 # The secret of a second factor, and a code that is made of it.
 _FACTOR_SECRET, _FACTOR_CODE = re.compile(r"[A-Z2-7]{32}"), re.compile(r"[0-9]{6}")
@@ -127,6 +129,7 @@ class Normal:
         text = _WORD.sub(lambda found: found[1] + self._secret(found[2], where, "="), text)
         text = _LINK.sub(lambda found: found[1] + self._secret(found[2], where, "_"), text)
         text = _JWT.sub(lambda found: found[1] + _shaped(found[2], where, "."), text)
+        text = _CURSOR.sub(lambda found: found[1] + self._secret(found[2], where), text)
         text = _ADDRESS.sub(_address, text)
         text = _REFERENCE.sub(lambda found: self._reference(found[0]), text)
         for real, code in self._codes.items():

@@ -78,9 +78,8 @@ async def filled(s: Story) -> None:
     s.sends("GET /v1/wallet/statement", by="treasury")
     await s.happens(_DEPOSIT)
     s.sends("GET /v1/wallet", by="treasury")
-    found = s.sends("GET /v1/wallet/statement", query={"limit": 1}, by="treasury")
-    before = int(found[0]["balanceAfter"] - found[0]["amount"])
-    more = {"limit": 20, "cursor": f"{found[0]['id']}_{before}_{before}"}
+    cursor = s.pages("GET /v1/wallet/statement", query={"limit": 1}, by="treasury")
+    more = {"limit": 20, "cursor": cursor}
     s.sends("GET /v1/wallet/statement", query=more, by="treasury")
     january = {"from": "2026-01-01", "to": "2026-01-31"}
     s.sends("GET /v1/wallet/statement", query=january, by="treasury")
@@ -88,6 +87,7 @@ async def filled(s: Story) -> None:
     open_ones = {"status": "opened,evidence_due", "page": 1, "limit": 10}
     found = s.sends("GET /v1/disputes", query=open_ones)
     s.sends("GET /v1/disputes", query={"order_id": NOBODY})
+    s.sends("GET /v1/disputes", query={"reservation_id": NOBODY})
     s.sends("GET /v1/disputes/{dispute_id}", dispute_id=found[0]["id"])
     s.sends("GET /v1/disputes/{dispute_id}", dispute_id=NOBODY, status=404)
     wrong = {"cursor": "next"}

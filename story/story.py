@@ -42,6 +42,11 @@ class Story:
         answer = self._recorder.exchange(self._request(operation, body, parts))
         return answer["data"] if isinstance(answer, dict) and "data" in answer else answer
 
+    def pages(self, operation: str, **parts: Any) -> str:
+        """Send a request for a page and give the cursor of the next."""
+        answer = self._recorder.exchange(self._request(operation, None, parts))
+        return answer["meta"]["nextCursor"]
+
     def after(self, moment: str, row: str) -> dict[str, str]:
         """The query of a page by change, after this row as it was at this moment."""
         cursor = f"{moment}.000Z_{row}_{moment}.000Z_2"

@@ -45,7 +45,7 @@ SELECT o.id, o.short_code, o.status, o.payment_status, o.summary, o.total_amount
             ORDER BY f.id) f) AS refunds,
         (SELECT json_agg(d) FROM (
             SELECT d.id, d.status, d.amount, d.taken_amount AS "takenAmount",
-                iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
+                d.fee, iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
             FROM disputes d WHERE d.book_id = o.book_id AND d.order_id = o.id
             ORDER BY d.id) d) AS disputes,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,

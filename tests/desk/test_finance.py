@@ -3,11 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
+import asyncpg
 import pytest
 
 from tests.desk.browser import Browser, named
 from tests.desk.conftest import SignsIn
 from tests.desk.world import TEST, World, fill_all, pay
+from tests.folios.lodge import Lodge
 from tests.make import Business, Make
 from tillhouse.access.scopes import Role
 
@@ -240,6 +242,28 @@ async def test_debts_and_disputes_lead_on(owner: Browser, business: Business, wo
     page = await owner.open(dispute)
     assert "Send your evidence at Sandbox" in page.words
     assert "Fee $15.00 Taken by the provider $100.00" in page.words
+
+
+async def test_a_dispute_names_its_stay(
+    business: Business, signed_in: SignsIn, sql: asyncpg.Connection
+) -> None:
+    """By its code, which leads to all disputes of that stay."""
+    lodge = await Lodge.begin(business, sql)
+    codes = {}
+    for _ in range(2):
+        stay = await lodge.book(deposit_amount=100)
+        link = await lodge.link(stay)
+        for state in ("exact", "disputed"):
+            await lodge.pay_link(link, state)
+        codes[stay["id"]] = stay["shortCode"]
+    owner = await signed_in(business)
+    for dispute in await read(business, "/v1/disputes"):
+        page = await owner.open(f"{FINANCE}/disputes/{dispute['id']}")
+        assert f"Stay {codes[dispute['reservationId']]}" in page.words
+        [others] = [one for one in page.links if "reservation_id" in one]
+        links = (await owner.open(others)).links
+        prefix = f"{FINANCE}/disputes/"
+        assert {one for one in links if one.startswith(prefix)} == {prefix + dispute["id"]}
 
 
 @pytest.mark.parametrize("role", get_args(Role))

@@ -33,6 +33,11 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     assert (one["fee"], one["paymentLinkId"]) == (FEE, link["id"])
     assert (one["reservationId"], one["reservationShortCode"]) == (stay["id"], stay["shortCode"])
     assert (one["orderId"], one["orderShortCode"], one["debtId"]) == (None, None, None)
+    other = await lodge.book(3, 4)
+    for whose, found in ((stay, [one]), (other, [])):
+        path = f"/v1/disputes?reservation_id={whose['id']}"
+        page = (await reader.get(path, status=200)).json
+        assert (page["data"], page["meta"]["total"]) == (found, len(found))
     # The wallet had less: the rest is a claim.
     assert came - (await reader.get("/v1/wallet", status=200)).data["balance"] == min(
         FEE + taken, came
@@ -43,6 +48,7 @@ async def test_a_dispute_of_a_stays_payment(lodge: Lodge, is_deposit: bool, is_w
     assert (after["payments"], after["amountOwed"]) == (before["payments"], before["amountOwed"])
     assert after["disputedAmount"] == gone
     [told] = after["disputes"]
+    assert told["fee"] == FEE
     assert told == {name: one[name] for name in told}
     for name in ("unspentAmount", "paymentsTotal"):
         assert after[name] == before[name] - gone, name
@@ -79,6 +85,28 @@ async def test_credit_that_a_cancelled_order_frees_is_held(lodge: Lodge, is_won:
     assert await _money(lodge, stay) == ((100, 0) if is_won else (0, 100))
     assert await lodge.differences() == []
     assert await lodge.faults() == []
+
+
+@pytest.mark.parametrize("first", ["cancel", "dispute", "both"])
+async def test_a_cancellation_and_a_dispute_free_nothing_to_spend(lodge: Lodge, first: str) -> None:
+    """Whichever comes first, or both at once: the 100 are held, until the dispute is decided."""
+    for is_won in (True, False):
+        stay = await lodge.book(3, 4, deposit_amount=100)
+        order = await lodge.charge(stay, 80)
+        link = await lodge.link(stay)
+        await lodge.pay_link(link)
+        path = f"{ORDERS}/{order['id']}"
+        cancel = lodge.api.patch(path, {"status": "cancelled"}, status=200)
+        dispute = lodge.pay_link(link, "disputed")
+        if first == "both":
+            await asyncio.gather(cancel, dispute)
+        else:
+            for one in (cancel, dispute) if first == "cancel" else (dispute, cancel):
+                await one
+        assert await _money(lodge, stay) == (0, 100)
+        await lodge.pay_link(link, "dispute_won" if is_won else "dispute_lost")
+        assert await _money(lodge, stay) == ((100, 0) if is_won else (0, 100))
+        assert await lodge.differences() == []
 
 
 async def _hand_out(lodge: Lodge, order: Body, amount: float, method: str = "cash") -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 
 from tests.api import Api
-from tests.make import Business
+from tests.make import Business, Make
 from tests.payouts.wallets import CURRENCY, book_of, fill, wallet
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
@@ -147,6 +147,34 @@ async def test_a_cursor_that_is_none_is_refused(business: Business) -> None:
         f"{some}_1_{'9' * 17}",
         f"{some}_1_1_1",
     ):
+        answer = await api.get(f"{STATEMENT}?cursor={cursor}", status=422)
+        assert answer.wrong_fields == {"cursor"}
+
+
+async def test_a_cursor_of_another_hand_is_refused(services: Services, make: Make) -> None:
+    """With a balance that was never told, a place of another page, or another wallet's."""
+    businesses = [await make.business() for _ in range(2)]
+    cursors = []
+    for business in businesses:
+        book_id = await book_of(services, business)
+        for _ in range(3):
+            await fill(services, book_id, 10)
+        api = await reader(business)
+        for limit in (1, 2):
+            page = await api.get(f"{STATEMENT}?limit={limit}", status=200)
+            cursors.append(page.json["meta"]["nextCursor"])
+    others, own = cursors[:2], cursors[2:]
+    [entry] = (await api.get(f"{STATEMENT}?cursor={own[1]}", status=200)).data
+    assert entry["balanceAfter"] == 10
+    (first, *_, mark), (second, *_, other) = (one.split("_", 3) for one in own)
+    forged = (
+        f"{first}_1000000_0_{mark}",
+        f"{first}_20_1_{mark}",
+        f"{second}_20_0_{mark}",
+        f"{first}_20.00_0_{other}",
+        f"{first}_20_0_{'A' * 43}",
+    )
+    for cursor in (*forged, *others):
         answer = await api.get(f"{STATEMENT}?cursor={cursor}", status=422)
         assert answer.wrong_fields == {"cursor"}
 

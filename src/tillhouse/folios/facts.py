@@ -114,6 +114,7 @@ class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
     status: DisputeState
     amount: Decimal
     taken_amount: Decimal
+    fee: Decimal
     evidence_due_by: str | None
     opened_at: str
     # The part of what was taken that no order had used yet.

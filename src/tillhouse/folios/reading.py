@@ -134,6 +134,7 @@ def _dispute(row: DisputeRow) -> DisputeShown:
         status=row.status,
         amount=row.amount,
         taken_amount=row.taken_amount,
+        fee=row.fee,
         evidence_due_by=row.evidence_due_by,
         opened_at=row.opened_at,
     )

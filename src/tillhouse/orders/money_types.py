@@ -118,6 +118,8 @@ class DisputeShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The amount that is disputed."""
     taken_amount: Decimal
     """The part of it that the provider has taken and not given back."""
+    fee: Decimal
+    """The provider's fee for the dispute, as it tells it; 0 where it tells of none."""
     evidence_due_by: Timestamp | None
     """The end of the time in which the provider takes evidence; null: it names none."""
     opened_at: Timestamp

@@ -7,7 +7,8 @@ bring it to what was said. The rest is the same for all: what follows from an an
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -16,13 +17,27 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId, new_id
 from tillhouse.kit.text import storable
 from tillhouse.providers.payments.provider import NotReached, ProviderRefused, Unknown, in_words
 
+
+class OutgoingRow(Protocol):
+    """One as its room keeps it, in a state."""
+
+    @property
+    def book_id(self) -> BookId: ...  # noqa: D102
+
+    @property
+    def id(self) -> UUID: ...  # noqa: D102
+
+    @property
+    def status(self) -> str: ...  # noqa: D102
+
+
 # The answer of a provider about it.
 Seen = TypeVar("Seen")
-# It, as its room keeps it.
-Row = TypeVar("Row")
+Row = TypeVar("Row", bound=OutgoingRow)
 # The first look at one that has not ended; the next is an hour later, then one each day, for more
 # than a year.
 FIRST_LOOK = timedelta(minutes=5)
@@ -66,6 +81,16 @@ class OutgoingWork(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True
     may_resend: bool = False
 
 
+class LockedRow(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
+    """One with all that it moves, locked until the transaction ends."""
+
+    row: Row
+    # Whether an answer changes its state.
+    changes: Callable[[Seen], bool]
+    # Bring it to an answer.
+    apply: Callable[[Seen], Awaitable[None]]
+
+
 Begin: TypeAlias = Callable[[Db, Job], Awaitable[OutgoingWork[Row, Seen] | None]]
 Record: TypeAlias = Callable[
     [Db, Job, OutgoingWork[Row, Seen], Seen | Nothing], Awaitable[Again | None]
@@ -83,8 +108,10 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     begin_hearing: Begin[Row, Seen]
     # It may be executed from this moment on, or (None) was not reached.
     mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
-    # Bring it to what was said; as it was before that, or None where it is gone.
-    apply: Callable[[Db, Row, Seen | Nothing], Awaitable[Row | None]]
+    # Lock it, and what it moves before it; None where it is gone.
+    lock: Callable[[Db, Row], Awaitable[LockedRow[Row, Seen] | None]]
+    # The payload of the job that follows a hint about it.
+    hint: Callable[[Row], bytes | None]
     is_under_way: Callable[[Row], bool]
     # Whether an answer says no end.
     is_open: Callable[[Seen], bool]
@@ -122,7 +149,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     async def _record_sending(
         self, db: Db, job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Again | None:
-        row = await self.apply(db, asked.row, came)
+        row = await self._apply(db, asked, came)
         if row is None:
             return None
         if isinstance(came, Nothing) and came.is_certain:
@@ -137,7 +164,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     async def _record_look(
         self, db: Db, _job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Again | None:
-        if await self.apply(db, asked.row, came) is None:
+        if await self._apply(db, asked, came) is None:
             return None
         if isinstance(came, Nothing):
             return Again(came.reason)
@@ -148,14 +175,37 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     ) -> Again | None:
         if isinstance(came, Nothing):
             return Again(came.reason)
-        await self.apply(db, asked.row, came)
+        await self._apply(db, asked, came)
         return None
 
     async def _record_late(
         self, db: Db, _job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> None:
         """Its end counts whenever it is heard."""
-        await self.apply(db, asked.row, came)
+        await self._apply(db, asked, came)
+
+    async def _apply(
+        self, db: Db, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
+    ) -> Row | None:
+        """Bring it to what was said; as it was before that, or None where it is gone.
+
+        Two calls end in any order: an answer that would change an end which was recorded while it
+        was on its way may be older than that, so the provider is asked anew.
+        """
+        locked = await self.lock(db, asked.row)
+        if locked is None or isinstance(came, Nothing):
+            return None if locked is None else locked.row
+        row = locked.row
+        has_ended = row.status != asked.row.status and not self.is_under_way(row)
+        if has_ended and locked.changes(came):
+            key, hint = str(new_id()), self.hint(row)
+            job = NewJob(
+                book_id=row.book_id, kind=self.hears, subject_id=row.id, key=key, payload=hint
+            )
+            await queue_job(db, job, now(), now())
+        else:
+            await locked.apply(came)
+        return row
 
 
 async def _ask(asked: OutgoingWork[Row, Seen]) -> Seen | Nothing:

@@ -24,7 +24,7 @@ from tillhouse.app import PRODUCT
 from tillhouse.finance.reconciling.actions import Reconciliation
 from tillhouse.finance.reconciling.balances import NONE_TOLD
 from tillhouse.finance.reconciling.types import ReconciledPart, ReconcilingReport
-from tillhouse.kit.clock import now
+from tillhouse.kit.clock import iso, now
 from tillhouse.providers.payments.provider import RefundRequest
 
 BALANCES = {
@@ -176,6 +176,33 @@ async def test_a_dispute_that_the_vendor_lacks_is_told(deaf: Deaf) -> None:
     [one] = [one for one in found if one.kind.startswith("dispute")]
     assert (one.kind, one.id, one.repair) == ("dispute_unknown", name, None)
     assert f"it is lost here, with 250.00 {deaf.vendor.currency} taken" in one.what
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
+async def test_a_dispute_of_a_payment_that_is_not_recorded_is_told(
+    deaf: Deaf, is_old: bool
+) -> None:
+    """By a line of its own, also where its payment came before the time; both are recorded."""
+    simulator = deaf.simulator
+    if not isinstance(simulator, StripeSimulator | PaystackSimulator):
+        pytest.skip("its disputes are not listed by their own")
+    name = await simulator.dispute(await deaf.paid())
+    began = now() - timedelta(days=40 if is_old else 0)
+    if isinstance(simulator, StripeSimulator):
+        for one in simulator.intents.values():
+            one["created"] = int(began.timestamp())
+    else:
+        for one in simulator.transactions.values():
+            one["created_at"] = iso(began)
+    found = (await deaf.look()).differences
+    kinds = [] if is_old else ["payment_unrecorded"]
+    assert [one.kind for one in found] == [*kinds, "dispute_unrecorded"]
+    assert (found[-1].id, found[-1].repair) == (name, "record")
+    assert "nor is its payment recorded: 250" in found[-1].what
+    for _ in range(2):
+        assert (await deaf.reconciliation().repair()).differences == []
+    query = "SELECT provider_dispute_id FROM disputes WHERE book_id = $1"
+    assert await deaf.till.sql.fetchval(query, deaf.till.origin.book.id) == name
 
 
 async def test_a_vendor_that_is_away_is_no_agreement(deaf: Deaf) -> None:

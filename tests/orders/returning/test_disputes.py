@@ -99,7 +99,8 @@ async def test_an_order_and_its_transactions_tell_of_a_dispute(till: Giving, is_
     [one] = await disputes(till)
     [told] = (await till.show(order))["disputes"]
     assert told == {name: one[name] for name in told}
-    assert set(told) == {"id", "status", "amount", "takenAmount", "evidenceDueBy", "openedAt"}
+    names = {"id", "status", "amount", "takenAmount", "fee", "evidenceDueBy", "openedAt"}
+    assert set(told) == names
     assert (told["status"], told["takenAmount"]) == ("evidence_due", 1000)
     await till.paid(order, "dispute_won" if is_won else "dispute_lost")
     [told] = (await till.show(order))["disputes"]

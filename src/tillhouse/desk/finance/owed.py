@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import address, pager
@@ -49,7 +50,9 @@ async def show_disputes(page: PageRequest) -> Shown:
     """Disputes by their state."""
     frame, query = await frame_of(page), page.request.query
     found = await page.needed(
-        ops.LIST_DISPUTES, limit=_PER_PAGE, **_wanted(query, "status", "order_id", "page")
+        ops.LIST_DISPUTES,
+        limit=_PER_PAGE,
+        **_wanted(query, "status", "order_id", "reservation_id", "page"),
     )
     amounts = money_column([one["amount"] for one in found.data], frame.currency)
     facts = {
@@ -127,7 +130,8 @@ def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
 
 def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | None]]:
     today = frame.local.date()
-    order, link = one["orderId"], one["paymentLinkId"]
+    order, stay = one["orderId"], one["reservationShortCode"]
+    link = one["paymentLinkId"]
     for name, value, to in (
         ("opened", when(one["openedAt"], frame.zone, today), None),
         ("due", one["evidenceDueBy"] and when(one["evidenceDueBy"], frame.zone, today), None),
@@ -135,6 +139,7 @@ def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | No
         ("reason", one["reason"], None),
         ("provider", one["provider"].capitalize(), None),
         ("order", order, f"/desk/orders/{order}"),
+        ("stay", stay, f"{DISPUTES}?{urlencode({'reservation_id': one['reservationId']})}"),
         ("link", link, f"/desk/links/{link}"),
         ("at_provider", one["providerDisputeId"], None),
         ("payment_there", one["providerTransactionId"], None),

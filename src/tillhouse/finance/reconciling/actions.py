@@ -157,7 +157,7 @@ class Reconciliation:
             payments = PaymentCheck(self._services, side, self._sharing)
             payouts = PayoutCheck(self._services, side)
             refunds = RefundCheck(self._services, side)
-            disputes = DisputeCheck(self._services, side)
+            disputes = DisputeCheck(self._services, side, payments)
             for check in (payments, payouts, refunds, disputes):
                 async for found in check.run():
                     yield found

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.finance.reconciling import rules, store
+from tillhouse.finance.reconciling.payments import PaymentCheck
 from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
 from tillhouse.finance.reconciling.types import (
     FoundDifference,
@@ -22,9 +23,10 @@ _PAGE = 500
 class DisputeCheck:
     """One pass over the disputes that one provider tells of to a book."""
 
-    def __init__(self, services: Services, side: Side) -> None:
+    def __init__(self, services: Services, side: Side, payments: PaymentCheck) -> None:
         self._services = services
         self._side = side
+        self._payments = payments
 
     async def run(self) -> AsyncIterator[FoundDifference]:
         """Compare the provider's list with what is recorded of our payments."""
@@ -103,3 +105,21 @@ class DisputeCheck:
                 if verdict is not None:
                     told = difference(self._side, line.provider_reference, verdict)
                     yield FoundDifference(told, RecordFix(self._side.origin, transaction))
+        for transaction in of.keys() - self._side.seen.own_payments.keys():
+            async for found in self._of_unrecorded(transaction, of[transaction]):
+                yield found
+
+    async def _of_unrecorded(
+        self, transaction: str, lines: Sequence[SeenDispute]
+    ) -> AsyncIterator[FoundDifference]:
+        """Disputes of a payment that isn't recorded, such as one from before the time: if ours."""
+        paid = None
+        if transaction not in self._side.seen.foreign:
+            paid = await self._payments.look(transaction)
+        if paid is not None:
+            verdict = paid.difference.kind, paid.difference.what, paid.difference.repair
+            for line in lines:
+                told = rules.unrecorded_dispute(line, verdict)
+                yield FoundDifference(
+                    difference(self._side, line.provider_reference, told), paid.fix
+                )

@@ -49,7 +49,7 @@ class PaymentCheck:
             for name in dict.fromkeys(one.transaction for one in own):
                 if name not in self._seen:
                     self._seen.add(name)
-                    if (found := await self._look(name)) is not None:
+                    if (found := await self.look(name)) is not None:
                         yield found
             after = own[-1]
         self._side.seen.foreign |= self._foreign
@@ -72,7 +72,7 @@ class PaymentCheck:
             self._seen.add(name)
             if rules.judge_payments(own[name], payments) is None:
                 continue
-            if (found := await self._look(name)) is not None:
+            if (found := await self.look(name)) is not None:
                 yield found
 
     async def _own_of(self, names: list[str]) -> defaultdict[str, list[OwnPayment]]:
@@ -83,7 +83,7 @@ class PaymentCheck:
         self._side.seen.own_payments |= own
         return own
 
-    async def _look(self, name: str) -> FoundDifference | None:
+    async def look(self, name: str) -> FoundDifference | None:
         """Ask for one transaction, since a statement is less exact than that."""
         self._looks += 1
         if self._looks > LOOKS_MAX:

@@ -93,14 +93,28 @@ def judge_listed_refund(own: OwnRefund, line: ListedRefund, now: datetime) -> Ve
 
 def judge_dispute(own: OwnDispute | None, seen: SeenDispute) -> Verdict | None:
     """The difference between a dispute and what the provider tells; None: it is not recorded."""
-    there = f"{seen.state}, with {seen.taken:f} taken and a fee of {seen.fee:f}"
     if own is None:
-        words = f"{seen.amount:f} {seen.currency} are disputed ({there}), and no dispute says so"
-        return "dispute_unrecorded", words, "record"
+        return _unrecorded(seen)
     if (own.status, own.taken_told, own.fee) == (seen.state, seen.taken, seen.fee):
         return None
     here = f"{own.status}, with {own.taken_told:f} taken and a fee of {own.fee:f}"
-    return "dispute_differs", f"it is {here} here, and {there} at the provider", "record"
+    return "dispute_differs", f"it is {here} here, and {_told(seen)} at the provider", "record"
+
+
+def _unrecorded(seen: SeenDispute) -> Verdict:
+    there = _told(seen)
+    words = f"{seen.amount:f} {seen.currency} are disputed ({there}), and no dispute says so"
+    return "dispute_unrecorded", words, "record"
+
+
+def _told(seen: SeenDispute) -> str:
+    return f"{seen.state}, with {seen.taken:f} taken and a fee of {seen.fee:f}"
+
+
+def unrecorded_dispute(seen: SeenDispute, paid: Verdict) -> Verdict:
+    """The difference of a dispute whose payment isn't recorded either, for this reason."""
+    kind, words, _ = _unrecorded(seen)
+    return kind, f"{words}; nor is its payment recorded: {paid[1]}", paid[2]
 
 
 def unknown_dispute(own: OwnDispute) -> Verdict:

@@ -38,6 +38,7 @@ from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.returning import late
 from tillhouse.orders.returning.rules import FUNDED, FUNDING, funded, short, step_of
 from tillhouse.orders.returning.undoing import undo_own
+from tillhouse.payins.outgoing import LockedRow
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 
@@ -92,23 +93,29 @@ class StayRefundOutcome(msgspec.Struct, frozen=True):
         await update_ended(self.call.db, self.sent, ending, self.call.now)
 
 
-async def apply(
-    services: Services, db: Db, which: SentStayRefund, seen: SeenRefund | None
-) -> SentStayRefund | None:
-    """Bring a refund to what the provider says of it, if anything; as it was before that."""
-    await lock_payments(db, which.book_id, [which.payin_id])
-    stay = await lock_stay(db, BookKey(which.book_id, which.reservation_id))
-    sent = await lock_return(db, which.book_id, which.id)
-    if stay is None or sent is None or seen is None:
-        return sent
+async def lock(
+    services: Services, db: Db, asked: SentStayRefund
+) -> LockedRow[SentStayRefund, SeenRefund] | None:
+    """A refund with its payment and its stay, to be brought to what the provider says of it."""
+    await lock_payments(db, asked.book_id, [asked.payin_id])
+    stay = await lock_stay(db, BookKey(asked.book_id, asked.reservation_id))
+    sent = await lock_return(db, asked.book_id, asked.id)
+    if stay is None or sent is None:
+        return None
     call = system_call(services, db, sent.business_id, sent.book)
-    outcome = StayRefundOutcome(call, stay, sent, seen)
-    match step_of(sent.status, seen.state):
-        case "complete" | "fail" | "undo" if sent.status != which.status:
-            await late.ask_again(db, sent, HEARD, call.now)
+    return LockedRow(
+        row=sent,
+        changes=lambda seen: step_of(sent.status, seen.state) is not None,
+        apply=lambda seen: _apply(StayRefundOutcome(call, stay, sent, seen)),
+    )
+
+
+async def _apply(outcome: StayRefundOutcome) -> None:
+    sent, db, at = outcome.sent, outcome.call.db, outcome.call.now
+    match step_of(sent.status, outcome.seen.state):
         case "complete" if await late.waits(db, sent):
             await outcome.know()
-            await late.ask(db, sent, HEARD, await list_known(db, sent, "successful"), call.now)
+            await late.ask(db, sent, HEARD, await list_known(db, sent, "successful"), at)
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -117,7 +124,6 @@ async def apply(
             await _undo(outcome)
         case None:
             await outcome.know()
-    return sent
 
 
 async def _complete(outcome: StayRefundOutcome) -> None:

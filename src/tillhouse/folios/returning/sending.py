@@ -32,7 +32,7 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
         hears=HEARD,
         lock=lock_return,
         mark=_mark,
-        apply=partial(outcome.apply, services),
+        lock_whole=partial(outcome.lock, services),
     )
     hears = LocalKind(name=HEARD_STAY_REFUND, run=_hear)
     return (*outside_kinds(services, finds, jobs), hears)

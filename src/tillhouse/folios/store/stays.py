@@ -76,8 +76,9 @@ _RETURNS: LiteralString = """
     FROM folio_returns b WHERE b.book_id = $1 AND b.reservation_id = $2 ORDER BY b.id
 """
 _DISPUTES: LiteralString = """
-    SELECT d.id, d.status, d.amount, d.taken_amount, iso(d.evidence_due_at) AS evidence_due_by,
-        iso(d.opened_at) AS opened_at, coalesce(h.amount, 0) AS held
+    SELECT d.id, d.status, d.amount, d.taken_amount, d.fee,
+        iso(d.evidence_due_at) AS evidence_due_by, iso(d.opened_at) AS opened_at,
+        coalesce(h.amount, 0) AS held
     FROM folio_payments f
     JOIN disputes d ON d.book_id = f.book_id AND d.payin_id = f.receipt_id
     LEFT JOIN ledger_holds h ON h.book_id = d.book_id AND h.id = d.credit_hold_id

@@ -33,6 +33,15 @@ class CostingLine(Protocol):
         ...
 
 
+class NetLine(CostingLine, Protocol):
+    """One that also tells its cost without the tax that came on top."""
+
+    @property
+    def net(self) -> Decimal:
+        """The cost after discounts."""
+        ...
+
+
 class TaxedLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line as it was recorded."""
 
@@ -67,6 +76,16 @@ def retaxed(after: OrderState, lines: Sequence[TaxedLine]) -> OrderState:
         exclusive_tax_amount=added,
         adjustment_amount=after.total_amount - untaxed - added,
     )
+
+
+def charged(lines: Sequence[NetLine], more: Decimal, currency: str) -> list[Decimal]:
+    """The amount that is charged for each line, with its share of what was set by hand.
+
+    `more` is what is charged beyond what the lines cost without tax on top.
+    """
+    recorded = sum((line.total - line.net for line in lines), _ZERO)
+    shares = spread(lines, more - recorded, currency)
+    return [line.total + share for line, share in zip(lines, shares, strict=True)]
 
 
 def spread(lines: Sequence[CostingLine], more: Decimal, currency: str) -> list[Decimal]:

@@ -62,7 +62,7 @@ REFUNDS: LiteralString = """
 DISPUTES: LiteralString = """
         (SELECT json_agg(d) FROM (
             SELECT d.id, d.status, d.amount, d.taken_amount AS "takenAmount",
-                iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
+                d.fee, iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
             FROM disputes d WHERE d.book_id = o.book_id AND d.order_id = o.id
             ORDER BY d.id) d) AS disputes"""
 """The same for the disputes of their payments."""

@@ -1,6 +1,6 @@
 """Receipts: what one says of an order, and how that is written for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ from tillhouse.kit.money import EXPONENTS, round_money
 from tillhouse.orders.money_types import PaymentShown, RefundShown
 from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
 from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.returned_rules import Returned, returned
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
 from tillhouse.stock.rules import plain
 
@@ -59,18 +60,6 @@ class Paid(msgspec.Struct, frozen=True):
 
     method: str
     amount: Decimal
-
-
-class Returned(msgspec.Struct, frozen=True, kw_only=True):
-    """A line that was given back, wholly or in part, and the tax within."""
-
-    name: str
-    quantity: Decimal
-    amount: Decimal
-    tax: Decimal
-    # None in a receipt from before this was kept.
-    at: str | None = None
-    variant: str | None = None
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,7 +174,7 @@ def snapshot(order: Order, seller: Seller) -> Content:
         method=order.payment_method,
         payments=_by_method(order.payments, PaymentShown),
         refunds=_by_method(order.refunds, RefundShown),
-        returned=list(_returned(order, items)),
+        returned=returned(order, items, seller.exclusive_tax),
         change=order.change_amount,
         refunded=order.refunded_amount,
         tip=order.tip_amount,
@@ -200,26 +189,6 @@ def _by_method(shown: object, type_: type[PaymentShown] | type[RefundShown]) -> 
         if row.status == "successful":
             sums[row.method] = sums.get(row.method, Decimal(0)) + row.amount
     return [Paid(method, amount) for method, amount in sums.items() if amount]
-
-
-def _returned(order: Order, items: Sequence[ItemShown]) -> Iterator[Returned]:
-    """The lines that went back, each with the part of its line's tax that went back with it."""
-    refunds = msgspec.json.decode(msgspec.json.encode(order.refunds), type=list[RefundShown])
-    by_id = {item.id: item for item in items}
-    for refund in refunds:
-        for line in refund.lines if refund.status == "successful" else ():
-            item = by_id.get(line.item_id)
-            if item is not None and item.total_price:
-                # By the amount, which is less than the line's where less was charged for it.
-                tax = item.tax_amount * line.amount / item.total_price
-                yield Returned(
-                    name=item.product_name,
-                    variant=item.variant_name,
-                    quantity=line.quantity,
-                    amount=line.amount,
-                    tax=round_money(tax, order.currency),
-                    at=refund.at,
-                )
 
 
 def _named(shown: object, type_: type[CustomerShown] | type[Person]) -> str | None:

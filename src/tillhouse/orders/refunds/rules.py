@@ -1,6 +1,6 @@
 """Refunds of an order, and how it stands afterwards: pure decisions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partial import faults
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.changing.tax_rules import spread
+from tillhouse.orders.changing.tax_rules import charged
 from tillhouse.orders.money_types import ONLINE, method_of
 from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.types import NewRefund
@@ -202,32 +202,26 @@ def _lines(new: NewRefund, facts: RefundFacts, order: OrderState) -> list[LineRe
     So several add up to the line, and all to what the order costs, also where its total was set
     after some were given back.
     """
-    charged = _charged(facts.lines, order)
+    more = order.adjustment_amount + order.exclusive_tax_amount
+    amounts = charged(facts.lines, more, order.currency)
+    of_item = dict(zip((line.item_id for line in facts.lines), amounts, strict=True))
     known = {line.item_id: line for line in facts.lines}
-    left = sum(charged.values(), _ZERO) - sum((line.given for line in facts.lines), _ZERO)
+    left = sum(amounts, _ZERO) - sum((line.given for line in facts.lines), _ZERO)
     refunds: list[LineRefund] = []
     for wanted in new.lines or ():
         line = known[wanted.item_id]
-        share = _share(line, charged[line.item_id], line.returned + wanted.quantity, order.currency)
+        share = _share(line, of_item[line.item_id], line.returned + wanted.quantity, order.currency)
         amount = max(min(share - line.given, left), _ZERO)
         left -= amount
         refunds.append(LineRefund(line=line, quantity=Decimal(wanted.quantity), amount=amount))
     return refunds
 
 
-def _charged(lines: Sequence[RefundableLine], order: OrderState) -> dict[UUID, Decimal]:
-    """The amounts that are charged for the lines, with their shares of what was set by hand."""
-    recorded = sum((line.total - line.net for line in lines), _ZERO)
-    more = order.adjustment_amount + order.exclusive_tax_amount - recorded
-    shares = spread(lines, more, order.currency)
-    return {line.item_id: line.total + share for line, share in zip(lines, shares, strict=True)}
-
-
-def _share(line: RefundableLine, charged: Decimal, quantity: Decimal, currency: str) -> Decimal:
+def _share(line: RefundableLine, amount: Decimal, quantity: Decimal, currency: str) -> Decimal:
     """The charge for so much of a line; for all of it, exactly what is charged."""
     if quantity == line.quantity:
-        return charged
-    return round_money(charged * quantity / line.quantity, currency)
+        return amount
+    return round_money(amount * quantity / line.quantity, currency)
 
 
 def _only_method(tenders: Mapping[Method, Decimal]) -> Method:

@@ -1,7 +1,5 @@
 """Answers about refunds that can't be booked as they come: the provider is asked again.
 
-An answer may be older than what is known of its refund by now: two calls end in any order.
-
 A refund may have gone back though it had failed, while others of its payment have its money. Both
 can't be true of one payment: another one has failed as well, which isn't heard yet, or its
 provider is about to refuse it. Until that is known the late refund stays as it is. The provider is
@@ -14,8 +12,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import NewJob
-from tillhouse.jobs.store import queue_job, queue_jobs
-from tillhouse.kit.ids import new_id
+from tillhouse.jobs.store import queue_jobs
 from tillhouse.orders.returning.sent import SentRefund
 from tillhouse.payins.returning import is_given_back
 
@@ -28,12 +25,6 @@ async def waits(db: Db, sent: SentRefund) -> bool:
     if sent.status != "failed":
         return False
     return await is_given_back(db, sent.book_id, sent.payin_id, sent.amount)
-
-
-async def ask_again(db: Db, sent: SentRefund, kind: str, now: datetime) -> None:
-    """Let the provider be asked about a refund of which something else was heard meanwhile."""
-    new = NewJob(book_id=sent.book_id, kind=kind, subject_id=sent.id, key=str(new_id()))
-    await queue_job(db, new, now, now)
 
 
 async def ask(db: Db, sent: SentRefund, kind: str, others: Sequence[UUID], now: datetime) -> None:

@@ -5,6 +5,7 @@ only one acts.
 """
 
 from decimal import Decimal
+from functools import partial
 from uuid import UUID
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from tillhouse.access.call import Call, system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BookKey, OrderId
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, release, reverse, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
@@ -22,7 +23,6 @@ from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.orders.changing.writing import Cause, Repayment, WrittenChange, write
 from tillhouse.orders.deposits.beginning import METHOD
-from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
 from tillhouse.orders.returning import late, rules
@@ -30,7 +30,6 @@ from tillhouse.orders.returning.store import (
     RefundEnding,
     SentOrderRefund,
     add_returning,
-    find_payin,
     list_known,
     list_transfers,
     lock_return,
@@ -38,6 +37,7 @@ from tillhouse.orders.returning.store import (
     update_known,
 )
 from tillhouse.orders.returning.undoing import undo_booked, undo_own
+from tillhouse.payins.outgoing import LockedRow
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 from tillhouse.stock.facts import MovedStock
@@ -45,16 +45,6 @@ from tillhouse.webhooks.emit import emit_all
 
 _WORDS_LENGTH_MAX = 300
 _FAILED = "The payment provider gave nothing back."
-
-
-class RefundKey(msgspec.Struct, frozen=True):
-    """A refund of an order of which something is said."""
-
-    book_id: BookId
-    refund_id: UUID
-    order_id: OrderId
-    # The state of it when its provider was asked.
-    status: PaymentState
 
 
 class RefundOutcome(msgspec.Struct, frozen=True):
@@ -89,24 +79,32 @@ class RefundOutcome(msgspec.Struct, frozen=True):
         return storable(self.words or _FAILED)[:_WORDS_LENGTH_MAX]
 
 
-async def apply(
-    services: Services, db: Db, key: RefundKey, seen: SeenRefund | None
-) -> SentOrderRefund | None:
-    """Bring a refund to what the provider says of it, if anything; the refund as it was before."""
-    payin_id = await find_payin(db, key.book_id, key.refund_id)
-    await lock_payments(db, key.book_id, [payin_id] if payin_id else [])
-    order = await lock_order(db, key.book_id, key.order_id)
-    sent = await lock_return(db, key.book_id, key.refund_id)
-    if order is None or sent is None or seen is None:
-        return sent
+async def lock(
+    services: Services, db: Db, asked: SentOrderRefund
+) -> LockedRow[SentOrderRefund, SeenRefund] | None:
+    """A refund with its payment and its order, to be brought to what the provider says of it."""
+    await lock_payments(db, asked.book_id, [asked.payin_id])
+    order = await lock_order(db, asked.book_id, asked.order_id)
+    sent = await lock_return(db, asked.book_id, asked.id)
+    if order is None or sent is None:
+        return None
     call = system_call(services, db, sent.business_id, sent.book)
-    outcome = RefundOutcome(call, order, sent, seen.provider_reference, seen.reason)
+    return LockedRow(
+        row=sent,
+        changes=lambda seen: rules.step_of(sent.status, seen.state) is not None,
+        apply=partial(_apply, RefundOutcome(call, order, sent)),
+    )
+
+
+async def _apply(refund: RefundOutcome, seen: SeenRefund) -> None:
+    sent, db, at = refund.sent, refund.call.db, refund.call.now
+    outcome = msgspec.structs.replace(
+        refund, provider_reference=seen.provider_reference, words=seen.reason
+    )
     match rules.step_of(sent.status, seen.state):
-        case "complete" | "fail" | "undo" if sent.status != key.status:
-            await late.ask_again(db, sent, late.HEARD, call.now)
         case "complete" if await late.waits(db, sent):
             await _know(outcome)
-            await late.ask(db, sent, late.HEARD, await list_known(db, sent, "successful"), call.now)
+            await late.ask(db, sent, late.HEARD, await list_known(db, sent, "successful"), at)
         case "complete":
             await complete(outcome)
         case "fail":
@@ -115,7 +113,6 @@ async def apply(
             await undo(outcome)
         case None:
             await _know(outcome)
-    return sent
 
 
 async def _know(outcome: RefundOutcome) -> None:

@@ -32,7 +32,7 @@ from tillhouse.orders.returning.store import SentOrderRefund, list_heard, lock_r
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
 from tillhouse.payins.outgoing import (
-    Nothing,
+    LockedRow,
     OutgoingCalls,
     OutgoingSteps,
     OutgoingWork,
@@ -59,7 +59,8 @@ class RefundJobs(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
     # Lock one; None where there is none through a provider.
     lock: Callable[[Db, BookId, UUID], Awaitable[Row | None]]
     mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
-    apply: Callable[[Db, Row, SeenRefund | None], Awaitable[Row | None]]
+    # Lock one with all that it moves.
+    lock_whole: Callable[[Db, Row], Awaitable[LockedRow[Row, SeenRefund] | None]]
 
 
 class _Steps(Generic[Row]):
@@ -89,9 +90,6 @@ class _Steps(Generic[Row]):
             return None
         return await self._ask_for(db, sent, is_unclear=True)
 
-    async def apply(self, db: Db, sent: Row, came: SeenRefund | Nothing) -> Row | None:
-        return await self._jobs.apply(db, sent, None if isinstance(came, Nothing) else came)
-
     async def _look(self, db: Db, sent: Row) -> Asked[Row]:
         may_resend = is_settled(sent.asked_at, now())
         return await self._ask_for(db, sent, is_unclear=True, may_resend=may_resend)
@@ -117,7 +115,8 @@ def outside_kinds(services: Services, finds: Finds, jobs: RefundJobs[Row]) -> tu
         begin_looking=steps.begin_looking,
         begin_hearing=steps.begin_hearing,
         mark=jobs.mark,
-        apply=steps.apply,
+        lock=jobs.lock_whole,
+        hint=lambda _sent: None,
         is_under_way=_is_under_way,
         is_open=_is_open,
     ).kinds()
@@ -139,7 +138,7 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
         hears=HEARD,
         lock=lock_return,
         mark=_mark,
-        apply=partial(_apply, services),
+        lock_whole=partial(outcome.lock, services),
     )
     return (*outside_kinds(services, finds, jobs), LocalKind(name=HEARD_REFUND, run=_hear))
 
@@ -187,10 +186,3 @@ def _failed(reference: str, reason: str) -> SeenRefund:
 
 async def _mark(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> None:
     await update_asked(db, sent, asked_at, is_unclear=asked_at is not None)
-
-
-async def _apply(
-    services: Services, db: Db, sent: SentOrderRefund, seen: SeenRefund | None
-) -> SentOrderRefund | None:
-    key = outcome.RefundKey(sent.book_id, sent.id, sent.order_id, sent.status)
-    return await outcome.apply(services, db, key, seen)

@@ -128,13 +128,6 @@ async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUI
     return [row["id"] for row in rows]
 
 
-async def find_payin(db: Db, book_id: BookId, refund_id: UUID) -> UUID | None:
-    """The payment that a refund gives back, which never changes."""
-    return await db.fetchval(
-        "SELECT payin_id FROM refunds WHERE book_id = $1 AND id = $2", book_id, refund_id
-    )
-
-
 async def insert_return(db: Db, book_id: BookId, new: NewRefundRow, now: datetime) -> None:
     """Keep a refund that is about to go back."""
     await db.execute(

@@ -16,7 +16,7 @@ from tillhouse.payins.disputes.types import Dispute, DisputeFilter
 async def list_page(call: Call, wanted: DisputeFilter) -> PageOf[Dispute]:
     """One page of the disputes that fit, the newest first."""
     page = wanted.pick()
-    query = store.DisputeQuery(wanted.status, wanted.order_id)
+    query = store.DisputeQuery(wanted.status, wanted.order_id, wanted.reservation_id)
     total = await store.count_disputes(call.db, call.book.id, query)
     rows = []
     if page.offset < total:

@@ -251,11 +251,16 @@ class DisputeQuery(msgspec.Struct, frozen=True):
 
     statuses: Sequence[str] | None
     order_id: OrderId | None
+    reservation_id: UUID | None
 
 
 def _where(book_id: BookId, query: DisputeQuery) -> Where:
     where = Where(book_id).and_("d.status = ANY($)", query.statuses)
-    return where.and_("d.order_id = $", query.order_id)
+    return where.and_("d.order_id = $", query.order_id).and_(
+        "d.payin_id IN (SELECT f.receipt_id FROM folio_payments f"
+        " WHERE f.book_id = $1 AND f.reservation_id = $ AND f.kind = 'payment')",
+        query.reservation_id,
+    )
 
 
 async def show_dispute(db: Db, book_id: BookId, dispute_id: UUID) -> Record | None:

@@ -21,6 +21,8 @@ class DisputeFilter(Paged):
     """Only disputes with one of these statuses, split by commas."""
     order_id: OrderId | None = None
     """Only disputes of payments of this order."""
+    reservation_id: UUID | None = None
+    """Only disputes of payments of this stay."""
 
 
 class Dispute(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -6,6 +6,7 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
+from tillhouse.kit.ids import BookId
 from tillhouse.payouts.wallet import store
 from tillhouse.payouts.wallet.rules import (
     Position,
@@ -22,6 +23,9 @@ from tillhouse.payouts.wallet.types import (
     Wallet,
     WalletEntry,
 )
+
+# The purpose of the key that signs them.
+_CURSORS = "statement cursors"
 
 
 async def show_wallet(call: Call) -> Wallet:
@@ -42,10 +46,11 @@ async def list_statement(
 ) -> tuple[list[WalletEntry], StatementPage, StatementSummary | None]:
     """Entries of the wallet, the newest first, where the next ones are, and their period's sums."""
     here = call.db, call.book.id
-    begin = position_of(wanted.cursor) if wanted.cursor else None
+    signed = call.services.vault.derive(_CURSORS), call.book.id
+    begin = position_of(wanted.cursor, *signed) if wanted.cursor else None
     if wanted.since is None and wanted.until is None:
         rows = await store.list_entries(*here, begin, wanted.limit)
-        return *_page(rows, wanted.limit), None
+        return *_page(rows, wanted.limit, signed), None
     period = period_of(wanted, await find_time_zone(call.db, call.business_id))
     row = await store.find_sums(*here, period)
     summary = StatementSummary(
@@ -58,16 +63,18 @@ async def list_statement(
     end = Position(row["beyond"], row["closing"], row["recent"])
     begin = begin_within(begin, end, is_over=period.until <= call.now)
     rows = await store.list_entries(*here, begin, wanted.limit, since=period.since)
-    return *_page(rows, wanted.limit), summary
+    return *_page(rows, wanted.limit, signed), summary
 
 
-def _page(rows: Sequence[Record], limit: int) -> tuple[list[WalletEntry], StatementPage]:
+def _page(
+    rows: Sequence[Record], limit: int, signed: tuple[bytes, BookId]
+) -> tuple[list[WalletEntry], StatementPage]:
     entries = [_shown(row) for row in rows[:limit]]
     if len(rows) <= limit:
         return entries, StatementPage(has_more=False, next_cursor=None)
     last = entries[-1]
     after = Position(last.id, last.balance_after - last.amount, rows[0]["recent"])
-    return entries, StatementPage(has_more=True, next_cursor=cursor_of(after))
+    return entries, StatementPage(has_more=True, next_cursor=cursor_of(after, *signed))
 
 
 def _shown(row: Record) -> WalletEntry:

@@ -8,7 +8,10 @@ import msgspec
 
 from tillhouse.kit.clock import end_of_day, start_of_day
 from tillhouse.kit.errors import Invalid
-from tillhouse.payouts.wallet.types import StatementCursor, StatementFilter
+from tillhouse.kit.ids import BookId
+from tillhouse.kit.secrets import same
+from tillhouse.kit.signed import sign
+from tillhouse.payouts.wallet.types import NO_CURSOR, StatementCursor, StatementFilter
 
 # Before the first entry of any wallet, and after the last.
 EVER = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -62,12 +65,16 @@ def begin_within(cursor: Position | None, end: Position, *, is_over: bool) -> Po
     return cursor
 
 
-def position_of(cursor: StatementCursor) -> Position:
-    """The place that a cursor names."""
-    transfer_id, balance, recent = cursor.split("_")
-    return Position(UUID(transfer_id), Decimal(balance), Decimal(recent))
+def position_of(cursor: StatementCursor, key: bytes, book_id: BookId) -> Position:
+    """The place that a cursor names: its balance is told on, so it has to be one of ours."""
+    transfer_id, balance, recent, _ = cursor.split("_", 3)
+    position = Position(UUID(transfer_id), Decimal(balance), Decimal(recent))
+    if not same(cursor, cursor_of(position, key, book_id)):
+        raise Invalid.field("cursor", NO_CURSOR)
+    return position
 
 
-def cursor_of(position: Position) -> str:
-    """The cursor that names a place."""
-    return f"{position.transfer_id}_{position.balance:f}_{position.recent:f}"
+def cursor_of(position: Position, key: bytes, book_id: BookId) -> str:
+    """The cursor that names a place in the statement of a book, signed."""
+    place = f"{position.transfer_id}_{position.balance:f}_{position.recent:f}"
+    return f"{place}_{sign(key, str(book_id), place)}"

@@ -29,12 +29,17 @@ class Wallet(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The sum of these withdrawals; those already sent have left the balance."""
 
 
+NO_CURSOR = "is no cursor: use `nextCursor` of the page before"
+
+
 class StatementCursor(
     Coded,
-    pattern=r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:_-?[0-9]{1,16}(?:\.[0-9]{1,6})?){2}$",
-    wrong="is no cursor: use `nextCursor` of the page before",
-    example="0199a7c0-0000-7000-8000-000000000000_15000_0",
-    longest=90,
+    pattern=r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"(?:_-?[0-9]{1,16}(?:\.[0-9]{1,6})?){2}_[A-Za-z0-9_-]{43}$",
+    wrong=NO_CURSOR,
+    example="0199a7c0-0000-7000-8000-000000000000_15000_0_"
+    "Vnq0t5X3bYhT1zKcR8wLmE2sUaQ9fGdJ4oPiN7vBxyA",
+    longest=134,
 ):
     """The end of a page of the statement."""
 

@@ -19,16 +19,14 @@ from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.jobs.kinds import Job, NewJob, OutsideKind
-from tillhouse.jobs.store import queue_job
+from tillhouse.jobs.kinds import Job, OutsideKind
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import new_id
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.orders.returning.paying_out import lock_refunded
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
 from tillhouse.payins.outgoing import (
-    Nothing,
+    LockedRow,
     OutgoingCalls,
     OutgoingSteps,
     OutgoingWork,
@@ -62,7 +60,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
         begin_looking=partial(_begin_looking, look_up),
         begin_hearing=partial(_begin_hearing, look_up),
         mark=_mark,
-        apply=partial(_apply, services),
+        lock=partial(_lock, services),
+        hint=_hint,
         is_under_way=lambda state: state.status == "processing",
         is_open=lambda seen: seen.state == "processing",
     ).kinds()
@@ -153,40 +152,31 @@ async def _mark(db: Db, state: WithdrawalState, asked_at: datetime | None) -> No
     await states.update_asked(db, state, asked_at, asked_at or now(), is_unclear=is_unclear)
 
 
-async def _apply(
-    services: Services, db: Db, asked: WithdrawalState, came: SeenPayout | Nothing
-) -> WithdrawalState | None:
+async def _lock(
+    services: Services, db: Db, asked: WithdrawalState
+) -> LockedRow[WithdrawalState, SeenPayout] | None:
+    """A withdrawal with the refund that it pays out, if any."""
     refund = None
     if asked.order_id is not None:
         call = system_call(services, db, asked.business_id, asked.book)
         refund = await lock_refunded(call, asked.order_id, asked.id)
     state = await states.lock_withdrawal(db, asked.book_id, asked.id)
-    if state is not None and not isinstance(came, Nothing):
-        if _is_older(asked, state, came):
-            await _ask_again(db, state)
-            return state
-        failures_max = services.settings.payout_failures_max
+    if state is None:
+        return None
+    is_refund, failures_max = state.order_id is not None, services.settings.payout_failures_max
+
+    async def bring(seen: SeenPayout) -> None:
         answered = WithdrawalAnswer(
-            state=state, refund=refund, seen=came, failures_max=failures_max, now=now()
+            state=state, refund=refund, seen=seen, failures_max=failures_max, now=now()
         )
         await apply(db, answered)
-    return state
 
-
-def _is_older(asked: WithdrawalState, state: WithdrawalState, came: SeenPayout) -> bool:
-    """Whether an answer would undo an end that was recorded while it was on its way."""
-    has_ended_meanwhile = state.status not in (asked.status, "processing")
-    step = step_of(state.status, came.state, is_refund=state.order_id is not None)
-    return has_ended_meanwhile and step is not None
-
-
-async def _ask_again(db: Db, state: WithdrawalState) -> None:
-    told = HeardOutgoing(state.provider, "payout", state.provider_key)
-    job = NewJob(
-        book_id=state.book_id,
-        kind=HEARD_PAYOUT,
-        subject_id=state.id,
-        key=str(new_id()),
-        payload=msgspec.json.encode(told),
+    return LockedRow(
+        row=state,
+        changes=lambda seen: step_of(state.status, seen.state, is_refund=is_refund) is not None,
+        apply=bring,
     )
-    await queue_job(db, job, now(), now())
+
+
+def _hint(state: WithdrawalState) -> bytes:
+    return msgspec.json.encode(HeardOutgoing(state.provider, "payout", state.provider_key))
