@@ -80,7 +80,7 @@ async def test_a_preset_ticks_the_scopes_that_the_role_may_grant(
 
 
 async def test_a_refused_form_keeps_the_scopes_that_were_ticked(owner: Browser) -> None:
-    """Whatever the preset was that it began with."""
+    """The preset that it began with is forgotten."""
     await stepped_up(owner)
     await owner.open(f"{NEW}?preset=read")
     pairs = [("name", ""), ("scopes", "orders:read"), ("scopes", "tables:write")]

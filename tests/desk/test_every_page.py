@@ -48,6 +48,17 @@ def check_safe(browser: Browser) -> None:
         assert tag != "script" or found.get("src")
 
 
+def check_small(browser: Browser) -> None:
+    """The page, its style and its scripts take few bytes and few requests."""
+    body = browser.response.body
+    names = re.findall(r"/desk/assets/\w+/([\w.-]+)", body.decode())
+    sizes = {name: len(gzip.compress((DESK / "static" / name).read_bytes(), 9)) for name in names}
+    code = {name: size for name, size in sizes.items() if name.endswith((".css", ".js"))}
+    assert len(gzip.compress(body, 5)) + sum(code.values()) <= PAGE_BYTES
+    assert sum(size for name, size in code.items() if name not in SHARED) <= OWN_BYTES
+    assert len(set(names)) + 2 <= REQUESTS
+
+
 @pytest.mark.parametrize("path", DOOR)
 async def test_the_door_is_safe_and_kept_by_no_browser(path: str, make: Make) -> None:
     """Somebody else may sit at it next."""
@@ -95,13 +106,7 @@ async def test_a_page_needs_somebody(path: str, browser: Browser) -> None:
 async def test_a_page_is_small(path: str, browsing: Browser, full: tuple[Business, World]) -> None:
     """With its style and its scripts, on a first visit and compressed."""
     await browsing.open(full[1].address(path))
-    body = browsing.response.body
-    names = re.findall(r"/desk/assets/\w+/([\w.-]+)", body.decode())
-    sizes = {name: len(gzip.compress((DESK / "static" / name).read_bytes(), 9)) for name in names}
-    code = {name: size for name, size in sizes.items() if name.endswith((".css", ".js"))}
-    assert len(gzip.compress(body, 5)) + sum(code.values()) <= PAGE_BYTES
-    assert sum(size for name, size in code.items() if name not in SHARED) <= OWN_BYTES
-    assert len(set(names)) + 2 <= REQUESTS
+    check_small(browsing)
 
 
 async def test_a_page_is_sent_compressed(owner: Browser) -> None:

@@ -58,7 +58,7 @@ async def test_a_whatsapp_number_is_connected_and_disconnected(
 
 
 async def test_a_refused_number_sends_no_secret_back(owner: Browser, business: Business) -> None:
-    """What else was typed stays, and each wrong field says so."""
+    """The other fields stay as they were typed, and each wrong one says so."""
     await go_live(owner)
     await owner.open(MESSAGING)
     typed = WHATSAPP | {"phone_number": "12", "verify_token": ""}
@@ -164,7 +164,7 @@ async def test_wrong_fields_of_a_telephone_are_named(owner: Browser, business: B
 
 
 async def test_a_test_book_calls_by_the_simulator(owner: Browser, business: Business) -> None:
-    """Whatever provider a form names: nobody's telephone rings."""
+    """The provider that a form names is no matter: no telephone rings."""
     await owner.open(f"{TELEPHONES}/new?provider=sip")
     assert not named(owner.page, type="password")
     fields = {"phone_number": "+15550110004", "label": "Trial", "provider": "sip"}
