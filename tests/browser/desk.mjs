@@ -6,6 +6,7 @@ import { join } from "node:path";
 import {
   BASE, SHOTS, browser, call, faults, found, inContext, made, say, sell, signIn, watched,
 } from "./desk_browser.mjs";
+import { factor, secrets, stockDevelopers } from "./desk_developers.mjs";
 import {
   byKeyboard, filters, firstLook, fromNothing, keys, sale, staysTrue,
 } from "./desk_journeys.mjs";
@@ -41,6 +42,10 @@ const INSIDE = [
   "/desk/wallet/withdrawals",
   "/desk/wallet/accounts",
   "/desk/connections",
+  "/desk/connections/messaging",
+  "/desk/connections/telephones",
+  "/desk/connections/telephones/new",
+  "/desk/connections/telephones/new?provider=twilio",
   "/desk/people",
   "/desk/people/invite",
   "/desk/settings",
@@ -53,8 +58,23 @@ const INSIDE = [
   "/desk/settings/tags",
   "/desk/settings/terms/new",
   "/desk/account",
+  "/desk/account/second-factor",
+  "/desk/developers/begin",
+  "/desk/developers/keys",
+  "/desk/developers/keys/apps",
+  "/desk/developers/keys/new",
+  "/desk/developers/keys/new?preset=read",
+  "/desk/developers/webhooks",
+  "/desk/developers/webhooks/new",
+  "/desk/developers/webhooks/deliveries",
+  "/desk/developers/webhooks/signing",
+  "/desk/developers/logs",
+  "/desk/developers/events",
+  "/desk/developers/usage",
   "/desk/begin",
   "/desk/commands?call.1=orders:read%20/v1/orders",
+  "/desk/commands/try?method=GET&path=/v1/orders&send=yes",
+  "/desk/commands/try?method=POST&path=/v1/orders",
   "/desk/search",
   "/desk/search?q=chap",
   "/desk/keys",
@@ -147,6 +167,9 @@ await sale(false);
 // Sums of ten digits are told whole, at every width.
 await sell(123456789.5);
 await stockGoods();
+await stockDevelopers();
+await secrets();
+await factor();
 if (process.env.JOURNEYS !== "alone") await everyPage();
 await browser.close();
 process.exit(found() ? 1 : 0);

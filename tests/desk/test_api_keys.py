@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.desk.browser import Browser, named
+from tests.desk.browser import Browser, PageParts, named
 from tests.desk.conftest import SignsIn
 from tests.make import PASSWORD, Business, Make
 from tillhouse.access.scopes import Role
@@ -49,6 +49,43 @@ async def confirm(browser: Browser, action: str, status: int = 303) -> None:
         (one["name"] or "", one["value"] or "") for one in named(browser.page, type="hidden")
     ]
     await send_all(browser, action, [*carried, ("step_up_password", PASSWORD)], status)
+
+
+def ticked(page: PageParts) -> set[str]:
+    """The scopes that are ticked in a form."""
+    boxes = named(page, name="scopes", type="checkbox")
+    return {one["value"] or "" for one in boxes if "checked" in one}
+
+
+@pytest.mark.parametrize("role", sorted(BUILDS))
+async def test_a_preset_ticks_the_scopes_that_the_role_may_grant(
+    role: str, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """By a link: reading alone, those of a shop, or everything; an unknown one ticks nothing."""
+    person = business if role == "owner" else await make.member(business, role)
+    browser = await signed_in(person)
+    page = await browser.open(NEW)
+    offered = {one["value"] or "" for one in named(page, name="scopes", type="checkbox")}
+    assert ticked(page) == set()
+    assert {f"?preset={name}" for name in ("none", "read", "shop", "everything")} <= set(page.links)
+    found = {
+        name: ticked(await browser.open(f"{NEW}?preset={name}"))
+        for name in ("none", "read", "shop", "everything", "of-nobody")
+    }
+    assert found["read"] == {name for name in offered if name.endswith(":read")}
+    assert found["everything"] == offered
+    assert {"products:read", "orders:read"} <= found["shop"] < offered
+    assert not any(name.startswith(("wallet", "payouts")) for name in found["shop"])
+    assert found["none"] == found["of-nobody"] == set()
+
+
+async def test_a_refused_form_keeps_the_scopes_that_were_ticked(owner: Browser) -> None:
+    """The preset that it began with is forgotten."""
+    await stepped_up(owner)
+    await owner.open(f"{NEW}?preset=read")
+    pairs = [("name", ""), ("scopes", "orders:read"), ("scopes", "tables:write")]
+    await send_all(owner, NEW, pairs, 422)
+    assert ticked(owner.page) == {"orders:read", "tables:write"}
 
 
 async def test_a_key_is_made_after_the_password_and_its_secret_shown_once(

@@ -322,3 +322,16 @@ async def test_a_role_that_sees_no_finance_is_told_so(
     for path in ("/desk/finance", "/desk/wallet"):
         page = await cashier.open(path, 403)
         assert "Your role (Cashier) doesn't open this page. Ask the owner" in page.alerts[0]
+
+
+async def test_a_payment_by_card_has_one_name(owner: Browser, business: Business) -> None:
+    """Whether it came by the till's own machine or not; the filter finds it by that name."""
+    line = {"product_name": "Jollof rice", "quantity": 1, "custom_price": 20}
+    order = {"items": [line], "amount_paid": 20, "payment_method": "pos"}
+    await business.made("/v1/orders", order)
+    page = await owner.open("/desk/finance/transactions?method=card")
+    assert any(link.startswith("/desk/finance/transactions/") for link in page.links)
+    for path in ("/desk/finance/transactions", "/desk/finance/expenses", "/desk/orders"):
+        page = await owner.open(path)
+        assert "POS" not in page.words
+        assert owner.response.body.decode().count(">Card</option>") <= 1

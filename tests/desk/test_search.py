@@ -63,7 +63,7 @@ async def test_a_role_is_led_where_it_may_go(
 
 
 async def test_words_find_pages_and_things(browsing: Browser, full: tuple[Business, World]) -> None:
-    """By the search of the API, some of each; people have no page to go to."""
+    """By the search of the API, some of each."""
     page = await browsing.open("/desk/search?q=jollof")
     for path in ("/desk/orders/{order_id}", "/desk/customers/{customer_id}",
                  "/desk/products/{product_id}", "/desk/links/{link_id}"):  # fmt: skip
@@ -71,6 +71,25 @@ async def test_words_find_pages_and_things(browsing: Browser, full: tuple[Busine
     page = await browsing.open("/desk/search?q=wall")
     assert "/desk/wallet" in page.links
     assert "Nothing is called" in (await browsing.open("/desk/search?q=zzzzzz")).words
+
+
+@pytest.mark.parametrize("role", get_args(Role))
+async def test_people_are_found_by_roles_that_open_their_pages(
+    role: str, make: Make, signed_in: SignsIn
+) -> None:
+    """By name with the role in words, and by id; others read the name elsewhere, and go nowhere."""
+    business = await make.business()
+    cook = await make.member(business, "kitchen")
+    listed = (await business.owner.get("/v1/members", status=200)).data
+    found = next(one for one in listed if one["role"] == "kitchen")
+    address = f"/desk/people/{found['id']}"
+    person = business if role == "owner" else await make.member(business, role)
+    browser = await signed_in(person)
+    page = await browser.open(f"/desk/search?q={found['name'].split()[0]}")
+    may_open = role in {"owner", "admin"}
+    assert (address in page.links) == may_open, cook.email
+    await browser.open(f"/desk/search?q={found['id']}", status=303 if may_open else 200)
+    assert not may_open or browser.onward == address
 
 
 @pytest.mark.parametrize(

@@ -137,13 +137,14 @@ async def fill_all(business: Business, text: str = "Jollof rice") -> World:
 
     body = {"email": f"{secrets.token_hex(8)}@example.com", "role": "cashier"}
     invited = (await business.owner.post("/v1/members", body, status=201)).data
+    telephone = await made("/v1/voice/numbers", phone_number="+15550110001", label=text)
     debt, dispute = await latest("/v1/debts"), await latest("/v1/disputes")
     return World(
         **world.ids,
         link_id=link["id"], expense_id=expense["id"], transaction_id=expense["transactionId"],
         debt_id=debt["id"], dispute_id=dispute["id"], payout_account_id=account["id"],
         withdrawal_id=withdrawal["id"], provider="sandbox", key_id=key["id"],
-        member_id=invited["id"],
+        member_id=invited["id"], voice_number_id=telephone["id"],
         endpoint_id=endpoint["id"], delivery_id=delivery["id"],
         event_id=delivery["eventId"],
     )  # fmt: skip

@@ -156,7 +156,7 @@ async def test_a_page_is_found_by_an_index(quiet: Shop) -> None:
             await turn_partitions(db, end - timedelta(weeks=week), 36_500)
         await db.execute(FILL, endpoint_id, ROWS, end, timedelta(weeks=WEEKS) / ROWS)
         await db.execute("ANALYZE webhook_deliveries")
-        reader = _Reader(db)
+        reader = RowsRead(db)
         for asked in ASKED:
             for place, window in ((None, whole), (cursor, whole), (None, part)):
                 wanted = DeliveryFilter(cursor=place, **asked)
@@ -171,7 +171,7 @@ async def test_a_page_is_found_by_an_index(quiet: Shop) -> None:
     assert max(many.values()) >= 100
 
 
-class _Reader(Db):
+class RowsRead(Db):
     """Counts the rows of the log that a statement reads, and gives none of them."""
 
     def __init__(self, db: Db) -> None:

@@ -110,6 +110,18 @@ async def call(
     given: Arguments,
 ) -> OperationAnswer:
     """Call an operation as a person in one of the person's books, or raise its refusal."""
+    envelope = _READ.decode((await answer_of(services, request, acting, operation, given))[1])
+    return OperationAnswer(envelope.pop("data"), envelope.pop("message"), envelope)
+
+
+async def answer_of(
+    services: Services,
+    request: RawRequest,
+    acting: Acting,
+    operation: Operation,
+    given: Arguments,
+) -> tuple[int, bytes]:
+    """The same, as the status and the bytes that a client would get."""
     headers = {b"service-environment": acting.environment.encode()}
     if given.key is not None:
         headers[b"idempotency-key"] = given.key.encode()
@@ -132,8 +144,7 @@ async def call(
     raw = b"" if given.body is None else encode(given.body)
     answer = await operation.handler.perform(services, exchange, path, raw)
     assert isinstance(answer.body, bytes), "only a request that accepts events gets a stream"  # noqa: S101
-    envelope = _READ.decode(answer.body)
-    return OperationAnswer(envelope.pop("data"), envelope.pop("message"), envelope)
+    return answer.status, answer.body
 
 
 def scope_of(route: Route) -> str | None:

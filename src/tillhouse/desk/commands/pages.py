@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.commands import trying
 from tillhouse.desk.developers.keys.operations import MAKE, VIEW_SECRET
 from tillhouse.desk.frame.places import LIST_KEYS
 from tillhouse.desk.page import FormRefused, PageRequest, PageRoute, Shown
@@ -80,4 +81,5 @@ def _shown(
 ROUTES = (
     PageRoute("GET", "/desk/commands", show),
     PageRoute("POST", "/desk/commands", fill),
+    *trying.ROUTES,
 )

@@ -1,136 +1,33 @@
-"""Pages of payment providers: the list, and one to connect, to choose or to disconnect."""
+"""Connections: every other system that the business works with, by its kind."""
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from tillhouse.desk.connections import messaging, providers, telephones
+from tillhouse.desk.connections.operations import LIST_NUMBERS, LIST_TELEPHONES
+from tillhouse.desk.frame.places import LIST_PROVIDERS, frame_of
+from tillhouse.desk.page import PageRequest, PageRoute, Shown
 
-import msgspec
-
-from tillhouse.desk.frame.places import LIST_PROVIDERS, Frame, frame_of
-from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import named, when
-from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Missing
-from tillhouse.payins.room import ROOM as PAYINS
-
-CHANGE = Operation(PAYINS, "PUT", "/v1/payment-providers")
-_LIST = "/desk/connections"
-_ONE = _LIST + "/{provider}"
-_FIELDS = "secrets."
-Data = Mapping[str, Any]
-
-
-class ProviderShown(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment provider as its page tells it."""
-
-    provider: str
-    name: str
-    address: str
-    # `down` is one that is connected, and gave no answer.
-    state: str
-    is_connected: bool
-    is_selected: bool
-    hint: str | None
-    trouble: str | None
-    opens: str
-    other_amounts: str
-    back: str
-    hook: str
-    # Each field by its name, with its label.
-    secrets: list[tuple[str, str]]
-    facts: list[tuple[str, str, None]]
+_TELEPHONES_SHOWN = 5
 
 
 async def show_list(page: PageRequest) -> Shown:
-    """Every provider that the book can have."""
+    """The providers that the book can have, and the numbers that it writes and calls from."""
     frame = await frame_of(page)
     found = await page.needed(LIST_PROVIDERS)
-    rows = [_shown(one, frame, page.request.now) for one in found.data]
-    return Shown("connections/list.html", {"rows": rows, "may_change": page.may(CHANGE)})
-
-
-async def show_one(page: PageRequest) -> Shown:
-    """One provider: its keys, whether it collects, and where its notices go."""
-    frame = await frame_of(page)
-    found = await page.needed(LIST_PROVIDERS)
-    shown = next((one for one in found.data if one["provider"] == page.path["provider"]), None)
-    if shown is None:
-        raise Missing
-    facts = {"one": _shown(shown, frame, page.request.now), "may_change": page.may(CHANGE)}
-    return Shown("connections/provider.html", facts)
-
-
-async def connect(page: PageRequest) -> Shown | Onward:
-    """Keep the keys of a provider, after asking it whether they are good if that is wished."""
-    secrets = {
-        name.removeprefix(_FIELDS): value
-        for name, value in page.form.items()
-        if name.startswith(_FIELDS) and value
+    written, called = await page.together(
+        page.read(LIST_NUMBERS, limit=1), page.read(LIST_TELEPHONES, limit=_TELEPHONES_SHOWN)
+    )
+    active = messaging.active_of(written.data) if written else None
+    facts = {
+        "rows": [providers.shown(one, frame, page.request.now) for one in found.data],
+        "may_read_messaging": written is not None,
+        "number": messaging.shown(active, page, frame) if active else None,
+        "telephones": None if called is None else list(map(telephones.row, called.data)),
     }
-    return await _change(page, {"secrets": secrets, "check": bool(page.form.get("check"))})
-
-
-async def collect(page: PageRequest) -> Shown | Onward:
-    """Let new payments be collected by it, or not any more."""
-    return await _change(page, {"selected": page.form.get("selected") == "true"})
-
-
-async def disconnect(page: PageRequest) -> Shown | Onward:
-    """Forget the keys."""
-    return await _change(page, {"secrets": None})
-
-
-async def _change(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
-    provider = page.path["provider"]
-    try:
-        await page.act(CHANGE, body={"provider": provider, **body})
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
-    return Onward(f"{_LIST}/{provider}")
-
-
-def _shown(one: Data, frame: Frame, now: datetime) -> ProviderShown:
-    can, until = one["capabilities"], one["downUntil"]
-    is_down = bool(until) and datetime.fromisoformat(until) > now
-    is_connected = one["status"] == "connected"
-    both = (can["refunds"], can["payouts"])
-    back = {(True, True): "both", (True, False): "refunds", (False, True): "payouts"}
-    at = when(until, frame.zone, frame.local.date()) if is_down else ""
-    opens = sentence(f"opens.{can['opens']}")
-    amounts = sentence(f"other_amounts.{'exact' if can['takesExactOnly'] else 'any'}")
-    told = (
-        ("key", one["hint"]),
-        ("opens", opens),
-        ("other_amounts", amounts),
-        ("back", sentence(f"abilities.{back.get(both, 'none')}")),
-        ("currencies", ", ".join(can["currencies"] or ())),
-        ("error", one["lastError"]),
-    )
-    return ProviderShown(
-        provider=one["provider"],
-        name=one["provider"].capitalize(),
-        address=f"{_LIST}/{one['provider']}",
-        state="down" if is_connected and is_down else one["status"],
-        is_connected=is_connected,
-        is_selected=one["selected"],
-        hint=one["hint"],
-        trouble=sentence("connections.down", when=at, error=one["lastError"] or "")
-        if is_down
-        else None,
-        opens=opens,
-        other_amounts=amounts,
-        back=sentence(f"abilities.{back.get(both, 'none')}"),
-        hook=one["hookUrl"],
-        secrets=[(_FIELDS + name, named("secret", name)) for name in one["secretNames"]],
-        facts=[(sentence(f"provider_fact.{name}"), text, None) for name, text in told if text],
-    )
+    return Shown("connections/list.html", facts)
 
 
 ROUTES = (
-    PageRoute("GET", _LIST, show_list),
-    PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/keys", connect),
-    PageRoute("POST", f"{_ONE}/collect", collect),
-    PageRoute("POST", f"{_ONE}/disconnect", disconnect),
+    PageRoute("GET", "/desk/connections", show_list),
+    *providers.ROUTES,
+    *messaging.ROUTES,
+    *telephones.ROUTES,
 )

@@ -1,5 +1,6 @@
 """Payloads of events: whole where they are kept, and shown up to a bound."""
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,8 @@ from tillhouse.desk.page import PageRequest
 from tillhouse.kit.json import encode
 
 SHOWN_MAX = 6_000
+# So much may it add to a page as that is sent: texts of ids and tokens hardly become smaller.
+_SENT_MAX = 2_400
 _INDENT = 2
 Data = Mapping[str, Any]
 
@@ -27,7 +30,16 @@ class Payload(msgspec.Struct, frozen=True):
 def shown(event: Data) -> Payload:
     """An event as its payload, laid out in lines."""
     text = msgspec.json.format(encode(event), indent=_INDENT).decode()
-    return Payload(text[:SHOWN_MAX], max(0, len(text) - SHOWN_MAX))
+    beginning = bounded(text)
+    return Payload(beginning, len(text) - len(beginning))
+
+
+def bounded(text: str) -> str:
+    """The beginning of a text, as much of it as a page can hold."""
+    beginning = text[:SHOWN_MAX]
+    while (sent := len(zlib.compress(beginning.encode()))) > _SENT_MAX:
+        beginning = beginning[: len(beginning) * _SENT_MAX // sent]
+    return beginning
 
 
 async def event_of(page: PageRequest, event_id: str) -> Data | None:

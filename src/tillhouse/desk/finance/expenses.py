@@ -14,7 +14,7 @@ from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
 Data = Mapping[str, Any]
-METHODS = ("cash", "transfer", "pos", "card", "other")
+METHODS = ("cash", "transfer", "card", "other")
 _FIELDS = ("amount", "category", "description", "method")
 _FILTERS = ("from", "to", "page")
 _PER_PAGE = 25

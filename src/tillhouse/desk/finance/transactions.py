@@ -22,7 +22,7 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
     "expenses": {"type": "expense"},
     "back": {"type": "refund,reversal"},
 }
-_METHODS = ("", "cash", "transfer", "pos", "cloove_pay", "credit", "wallet", "other")
+_METHODS = ("", "cash", "transfer", "card", "cloove_pay", "credit", "wallet", "other")
 _OF_PROVIDERS = ("wallet_withdrawal", "reversal", "fee")
 _FILTERS = ("type", "status", "method", "from", "to", "search", "customer_id", "page")
 _PER_PAGE = 25

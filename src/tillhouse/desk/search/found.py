@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.frame.places import ENTRIES, Frame, entry_of
+from tillhouse.desk.frame.places import ENTRIES, LIST_MEMBERS, Frame, entry_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, named
 from tillhouse.desk.operations import Operation
@@ -43,6 +43,7 @@ KINDS = {
     "payment_link": Kind("links", "link", "/desk/links"),
     "transaction": Kind("transactions", "finance", "/desk/finance/transactions"),
     "table": Kind("tables", "settings", "/desk/settings/tables"),
+    "staff": Kind("people", "people", "/desk/people"),
 }
 
 
@@ -98,8 +99,9 @@ async def things(page: PageRequest, frame: Frame, query: str) -> Findings:
     if not _LENGTH_MIN <= len(query) <= _LENGTH_MAX or not page.may(FIND):
         return Findings([], None)
     found = await page.needed(FIND, q=query, limit=_OF_EACH)
-    # People have no page yet to go to.
-    rows: list[Data] = [one for one in found.data if one["kind"] in KINDS]
+    # More roles read the names of people than open their pages.
+    open_kinds = set(KINDS) if page.may(LIST_MEMBERS) else set(KINDS) - {"staff"}
+    rows: list[Data] = [one for one in found.data if one["kind"] in open_kinds]
     order = list(KINDS)
     by_kind = sorted(rows, key=lambda one: order.index(one["kind"]))
     groups = [
@@ -114,5 +116,7 @@ def _hit(one: Data, frame: Frame) -> Hit:
     kind = KINDS[one["kind"]]
     name = named("transaction_type", one["name"]) if one["kind"] == "transaction" else one["name"]
     amount = money(one["amount"], frame.currency) if one["amount"] is not None else None
-    more = ", ".join(part for part in (one["more"], amount) if part)
+    # Of a person it is the role.
+    said = named("role", one["more"]) if one["kind"] == "staff" else one["more"]
+    more = ", ".join(part for part in (said, amount) if part)
     return Hit(kind.icon, name, more, f"{kind.path}/{one['id']}")

@@ -43,8 +43,8 @@ async def show_list(page: PageRequest) -> Shown:
 
 
 async def show_new(page: PageRequest) -> Shown:
-    """The form of a new key."""
-    return await _new(page, page.form)
+    """The form of a new key, with the scopes of a preset where one is chosen."""
+    return await _new(page)
 
 
 async def make(page: PageRequest) -> Shown:
@@ -57,7 +57,7 @@ async def make(page: PageRequest) -> Shown:
     try:
         made = await page.act(ops.MAKE, body=body, key=form.get("idempotency_key"))
     except FormRefused as refused:
-        return _refused(await _new(page, form), refused.problem, body)
+        return _refused(await _new(page), refused.problem, body)
     return await _told(page, made.data, "made")
 
 
@@ -117,10 +117,14 @@ async def delete(page: PageRequest) -> Shown | Onward:
     return Onward(KEYS)
 
 
-async def _new(page: PageRequest, form: Form) -> Shown:
-    apps = await app_names(page)
-    facts = await _form(page, form, _grantable(page, await _catalogue(page)))
-    return Shown("developers/keys/new.html", {**facts, "apps": list(apps.items())})
+async def _new(page: PageRequest) -> Shown:
+    apps, chosen = await app_names(page), page.request.query.get("preset")
+    grantable = _grantable(page, await _catalogue(page))
+    # A form that was sent and refused keeps the scopes that were ticked.
+    form = page.form if page.form.pairs else words.preset(chosen, grantable)
+    facts = await _form(page, form, grantable)
+    facts |= {"apps": list(apps.items()), "presets": list(words.PRESETS), "preset": chosen}
+    return Shown("developers/keys/new.html", facts)
 
 
 async def _one(page: PageRequest, form: Form | None = None) -> Shown:

@@ -1,7 +1,7 @@
 """A key, its scopes and its fields in a form: from what operations tell to what a page shows."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -47,6 +47,26 @@ class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
     used_from: str | None
     expires: str
     state: str
+
+
+# The scopes of a shop online: its goods, its customers and its sales.
+_SHOP = frozenset({
+    "customers:read", "customers:write", "orders:read", "orders:write", "payment_links:read",
+    "payment_links:write", "products:read", "promotions:read", "stores:read",
+})  # fmt: skip
+# Scopes that are chosen at once, by a link of the form.
+PRESETS: Mapping[str, Callable[[str], bool]] = {
+    "none": lambda _: False,
+    "read": lambda name: name.endswith(":read"),
+    "shop": _SHOP.__contains__,
+    "everything": lambda _: True,
+}
+
+
+def preset(wanted: str | None, grantable: Iterable[str]) -> Form:
+    """A new form with the scopes of a preset, as far as the role may grant them."""
+    is_chosen = PRESETS.get(wanted or "none", PRESETS["none"])
+    return Form([("scopes", name) for name in sorted(grantable) if is_chosen(name)])
 
 
 def row(one: Data, catalogue: Sequence[Data], apps: Mapping[str, str], frame: Frame) -> KeyRow:
