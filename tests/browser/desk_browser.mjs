@@ -53,9 +53,12 @@ export async function inContext(options = {}) {
   return context;
 }
 
-export async function watched(context, where) {
+// A page whose errors are told, but for those that are expected.
+export async function watched(context, where, expected = /^$/) {
   const page = await context.newPage();
-  page.on("console", (message) => message.type() === "error" && say(where, message.text()));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !expected.test(message.text())) say(where, message.text());
+  });
   page.on("pageerror", (error) => say(where, error.message));
   return page;
 }
