@@ -48,10 +48,16 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
 
 
 async def _changes(call: Call, wanted: OrderFilter, query: OrderQuery) -> OrderPage:
-    """One page of what changed, and the figures of all of it."""
+    """One page of what changed, and the figures of all that fits, whenever it changed.
+
+    No tally knows when an order changed: sums of that would be added up anew for each page.
+    """
     beginning = await changes.begin(call.db, wanted)
-    summary = _summary(await _figures(call, query))
-    total = beginning.position.total if beginning.position else summary.filtered_orders
+    summary = _summary(await _figures(call, query.ever_changed))
+    if beginning.position:
+        total = beginning.position.total
+    else:
+        total = await store.count_changed(call.db, call.book.id, query)
 
     async def list_orders(position: Position | None, count: int) -> list[Order]:
         rows = await store.list_changed(call.db, call.book.id, query, position, count)

@@ -131,6 +131,22 @@ async def list_within(
     )
 
 
+async def count_changed(db: Db, book_id: BookId, query: OrderQuery) -> int:
+    """How many changed since a moment."""
+    fixed = Where(book_id, None, 0, query.words)
+    where = and_dates(and_search(and_picks(fixed, query), query), query)
+    return await db.fetchval(
+        "WITH"
+        + BUYERS
+        + "SELECT count(*) FROM (SELECT FROM ("
+        + ROWS
+        + ") o WHERE true"
+        + where.sql()
+        + " LIMIT $2::bigint OFFSET $3::bigint) fitting",
+        *where.args,
+    )
+
+
 async def list_changed(
     db: Db, book_id: BookId, query: OrderQuery, position: Position | None, count: int
 ) -> Sequence[Record]:

@@ -71,6 +71,12 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
         return self.asked.get("store_id")
 
     @property
+    def ever_changed(self) -> "OrderQuery":
+        """The same, whenever the orders changed."""
+        asked = {name: value for name, value in self.asked.items() if name != "updated_since"}
+        return msgspec.structs.replace(self, asked=asked)
+
+    @property
     def is_searched(self) -> bool:
         """Whether it is a search."""
         return self.code is not None
