@@ -74,6 +74,15 @@ async def test_a_read_is_sent_as_the_person_in_the_test_book(
     assert "Answer 404" in page.words
 
 
+async def test_a_table_is_shown_as_it_is(owner: Browser, business: Business) -> None:
+    """It isn't JSON."""
+    await fill(business)
+    page = await owner.open(addressed("GET", "/v1/ledger/accounts", query_format="csv", send="yes"))
+    assert "Answer 200" in page.words
+    assert "X-Request-Id" in page.words
+    assert "account,currency,debits,credits,balance" in page.words
+
+
 async def test_a_long_answer_is_bounded(owner: Browser, business: Business) -> None:
     """The page says how much is left out."""
     for _ in range(3):

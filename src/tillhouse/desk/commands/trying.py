@@ -11,7 +11,14 @@ import msgspec
 from tillhouse.desk.commands.rooms import ROOMS
 from tillhouse.desk.developers.payloads import bounded
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.operations import Acting, Arguments, Operation, answer_of, scope_of
+from tillhouse.desk.operations import (
+    Acting,
+    Arguments,
+    Operation,
+    SentAnswer,
+    answer_of,
+    scope_of,
+)
 from tillhouse.desk.page import PageRequest, PageRoute, Shown
 from tillhouse.http import problems
 from tillhouse.http.caller import READS
@@ -124,17 +131,14 @@ async def _answer(page: PageRequest, trial: Trial) -> Answer:
     values = tuple(trial.path.get(name, "") for name in trial.operation.handler.path_types)
     acting, given = Acting(page.person, "test"), Arguments(values, trial.query)
     try:
-        status, body = await answer_of(
-            page.services, page.request, acting, trial.operation, given
-        )  # fmt: skip
+        sent = await answer_of(page.services, page.request, acting, trial.operation, given)
     except Problem as problem:
-        status, body = problems.status_of(problem), problems.envelope(
-            problem, page.request.request_id
-        )  # fmt: skip
-    text = msgspec.json.format(body, indent=2).decode()
+        body = problems.envelope(problem, page.request.request_id)
+        sent = SentAnswer(problems.status_of(problem), body)
+    text = (sent.body if sent.is_sheet else msgspec.json.format(sent.body, indent=2)).decode()
     beginning = bounded(text)
     header = f"X-Request-Id: {page.request.request_id}"
-    return Answer(status, header, beginning, len(text) - len(beginning))
+    return Answer(sent.status, header, beginning, len(text) - len(beginning))
 
 
 @cache
