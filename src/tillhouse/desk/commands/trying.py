@@ -78,7 +78,19 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show(page: PageRequest) -> Shown:
     """The form of a call, its command, and the answer once a read was sent."""
-    given = page.request.query
+    # A body may hold secrets: it is taken from no address, which browsers and logs keep.
+    given = {name: text for name, text in page.request.query.items() if name != "body"}
+    return await _shown(page, given)
+
+
+async def write(page: PageRequest) -> Shown:
+    """The command of a call with the body that was typed; nothing is sent."""
+    given = {name: text for name, text in page.form.items() if name != "send"}
+    shown = await _shown(page, given)
+    return msgspec.structs.replace(shown, is_secret=True)
+
+
+async def _shown(page: PageRequest, given: Values) -> Shown:
     if not given.get("path"):
         return Shown("commands/try.html", {"trial": None})
     trial = trial_of(given)
@@ -169,4 +181,4 @@ def _named(given: Values, prefix: str, names: Mapping[str, Any]) -> dict[str, st
     return {name: value[:_VALUE_MAX] for name, value in typed.items() if value}
 
 
-ROUTES = (PageRoute("GET", PATH, show),)
+ROUTES = (PageRoute("GET", PATH, show), PageRoute("POST", PATH, write, is_of_book=False))
