@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.factor import FACTOR, turn_on
+from tests.factor import FACTOR, code, turn_on
 from tests.make import PASSWORD, Business, Make
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
@@ -55,6 +55,39 @@ async def test_a_session_that_stands_is_bound_at_its_next_request(
     await turn_on(cashier)
     await cashier.owner.get("/v1/orders", headers=LIVE, status=200)
     assert not (await cashier.owner.get("/api/auth/me", status=200)).data["needsSecondFactor"]
+
+
+async def test_turning_it_on_opens_no_session_that_gave_no_code(
+    business: Business, make: Make
+) -> None:
+    """One of a thief of the password waits for it in vain; so does a refresh of it."""
+    await require(business, "owner")
+    proof = {"email": business.email, "password": PASSWORD}
+    thief = (await make.elsewhere().post("/api/auth/login", proof, status=200)).data
+    await turn_on(business)
+    await business.owner.get("/v1/orders", headers=LIVE, status=200)
+    await business.anybody.as_bearer(thief["accessToken"]).get("/api/auth/me", status=401)
+    again = {"refresh_token": thief["refreshToken"]}
+    await make.elsewhere().post("/api/auth/refresh", again, status=401)
+
+
+async def test_no_login_under_way_slips_past_it(make_guarded: Make) -> None:
+    """Of those whose password is judged while the factor goes on, none without a code stands."""
+    business = await make_guarded.business()
+    await business.step_up()
+    begun = (await business.owner.post(FACTOR, status=201)).data
+    proof = {"email": business.email, "password": PASSWORD}
+    logins = [make_guarded.elsewhere().post("/api/auth/login", proof) for _ in range(8)]
+    first = {"code": code(begun["secret"])}
+    confirmed, *opened = await asyncio.gather(
+        business.owner.post(f"{FACTOR}/confirm", first), *logins
+    )
+    assert confirmed.status == 200
+    for one in opened:
+        assert one.status in (200, 401)
+        if one.status == 200:
+            api = business.anybody.as_bearer(one.data["accessToken"])
+            await api.get("/api/auth/me", status=401)
 
 
 async def test_a_login_opens_the_way_to_the_factor_alone(business: Business, make: Make) -> None:

@@ -18,9 +18,11 @@ from tests.webhooks.mailed import mailing_settings
 from tillhouse.access.process import Services
 from tillhouse.accounts.forgotten import rules
 from tillhouse.accounts.forgotten.actions import make_link
+from tillhouse.accounts.forgotten.mailing import queue_link
 from tillhouse.db.removal import delete_business
 from tillhouse.jobs.kinds import INSTALLATION
 from tillhouse.kit.clock import now
+from tillhouse.providers.mail.jobs import MAILBOX_A_DAY
 
 LOGIN = "/api/auth/login"
 NEW = "seven green bicycles"
@@ -272,6 +274,21 @@ async def test_a_mail_that_is_left_out_voids_no_link(
     assert len(mails.to(person.email)) == 1
     assert await sql.fetchrow(ROW, UUID(person.user_id)) == before
     assert (await use(mails.make, token)).status == 200
+
+
+async def test_a_flood_of_links_keeps_no_notice_back(mails: Mails, person: Business) -> None:
+    """Anybody may ask for links: a thief who sets the password can't silence what tells of it."""
+    services = mails.app.services
+    for _ in range(MAILBOX_A_DAY.burst + 1):
+        async with services.pool.transaction() as db:
+            await queue_link(db, person.email, now())
+        await mails.work()
+    subjects = [one.message["Subject"] for one in mails.to(person.email)]
+    assert subjects == ["Set a new password"] * MAILBOX_A_DAY.burst, "so many in a day"
+    body = {"current_password": PASSWORD, "new_password": NEW}
+    await person.owner.post("/api/auth/change-password", body, status=200)
+    await mails.work()
+    assert mails.to(person.email)[-1].message["Subject"] == "Your password was changed"
 
 
 async def test_a_mail_that_is_sent_again_has_the_same_link(

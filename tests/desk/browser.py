@@ -151,6 +151,12 @@ class Browser:
         await self.open("/desk/sign-in")
         await self.submit("/desk/sign-in", email=email, password=password)
 
+    async def sign_in_by_code(self, email: str, password: str, code: str) -> None:
+        """Sign in at the door with the code of a second factor as well."""
+        await self.open("/desk/sign-in")
+        await self.submit("/desk/sign-in", 401, email=email, password=password)
+        await self.submit("/desk/sign-in", sign_in_code=code)
+
     def _with(self, own: dict[str, str]) -> dict[str, str]:
         if not self.cookies:
             return own

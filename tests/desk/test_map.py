@@ -10,7 +10,7 @@ from tests.desk.conftest import SignsIn
 from tests.desk.test_connections import connect
 from tests.desk.world import fill_all
 from tests.factor import FACTOR, turn_on
-from tests.make import Business, Make
+from tests.make import PASSWORD, Business, Make
 from tillhouse import desk
 from tillhouse.app import ROUTES
 from tillhouse.desk.operations import Operation
@@ -282,7 +282,11 @@ async def test_every_page_and_every_form_is_led_to(make: Make, signed_in: SignsI
     walk = Walk()
     await person.owner.post(FACTOR, status=201)
     await walk.go(browser)
-    await turn_on(person)
+    factor = await turn_on(person)
+    await browser.sign_in_by_code(person.email, PASSWORD, factor.next)
+    await browser.open("/desk/account")
+    await browser.submit("/desk/business", business_id=business.id)
+    await browser.open("/desk")
     await browser.submit("/desk/mode", mode="live")
     await connect(browser)
     await walk.go(browser)

@@ -4,7 +4,6 @@ import re
 from urllib.parse import urlencode
 
 from tests.desk.browser import Browser, named
-from tests.desk.conftest import SignsIn
 from tests.factor import code, turn_on, wrong
 from tests.make import PASSWORD, Business, Make
 
@@ -48,7 +47,8 @@ async def test_a_factor_is_set_up_with_a_picture(owner: Browser, business: Busin
     assert not RECOVERY.findall(page.words)
     assert secret not in owner.response.body.decode()
     assert "10 recovery codes are left" in page.words
-    assert (await business.owner.get("/api/auth/second-factor")).data["isOn"]
+    # The sessions elsewhere gave no code.
+    await business.owner.get("/api/auth/second-factor", status=401)
 
 
 async def test_a_code_is_asked_for_at_the_door(
@@ -88,6 +88,7 @@ async def test_a_form_is_carried_through_both_steps(
 ) -> None:
     """A session that ended while it was filled in: nothing that was typed is lost."""
     factor = await turn_on(business)
+    await owner.sign_in_by_code(business.email, PASSWORD, factor.recovery[0])
     await owner.open("/desk/customers/new")
     form = next(form for form in owner.page.forms if form.action == "/desk/customers/new")
     other = Browser(make.elsewhere())
@@ -124,6 +125,7 @@ async def test_codes_are_made_anew_and_the_factor_goes_off(
 ) -> None:
     """Each after the password."""
     factor = await turn_on(business)
+    await owner.sign_in_by_code(business.email, PASSWORD, factor.recovery[1])
     await owner.open(PAGE)
     await owner.submit(CODES, 200)
     page = await owner.submit(CODES, 200, step_up_password=PASSWORD)
@@ -138,10 +140,10 @@ async def test_codes_are_made_anew_and_the_factor_goes_off(
     assert "Off: your password alone signs you in." in page.words
 
 
-async def test_turning_off_asks_for_the_password(business: Business, signed_in: SignsIn) -> None:
+async def test_turning_off_asks_for_the_password(business: Business, browser: Browser) -> None:
     """A browser that somebody left open is not enough."""
-    browser = await signed_in(business)
-    await turn_on(business)
+    factor = await turn_on(business)
+    await browser.sign_in_by_code(business.email, PASSWORD, factor.next)
     await browser.open(PAGE)
     page = await browser.submit(OFF, 200)
     assert "Confirm it is you" in page.words

@@ -74,6 +74,15 @@ async def test_a_read_is_sent_as_the_person_in_the_test_book(
     assert "Answer 404" in page.words
 
 
+async def test_a_table_is_shown_as_it_is(owner: Browser, business: Business) -> None:
+    """It isn't JSON."""
+    await fill(business)
+    page = await owner.open(addressed("GET", "/v1/ledger/accounts", query_format="csv", send="yes"))
+    assert "Answer 200" in page.words
+    assert "X-Request-Id" in page.words
+    assert "account,currency,debits,credits,balance" in page.words
+
+
 async def test_a_long_answer_is_bounded(owner: Browser, business: Business) -> None:
     """The page says how much is left out."""
     for _ in range(3):
@@ -86,14 +95,27 @@ async def test_a_long_answer_is_bounded(owner: Browser, business: Business) -> N
 async def test_a_write_is_never_sent(owner: Browser, business: Business) -> None:
     """Its command is shown, with the body as it was typed, and nothing more happens."""
     body = """{"name": "Ada's", "x": "$(id) `id`"}"""
-    page = await owner.open(
-        addressed("POST", "/v1/customers", send="yes").replace("&send", f"&body={body}&send")
-    )
+    await owner.open(addressed("POST", "/v1/customers", send="yes"))
+    page = await owner.submit(TRY, 200, body=body, send="yes")
     words = command_of(page)
     assert "Answer" not in page.words
     assert words[words.index("-d") + 1] == body
     assert words[:4] == ["curl", "-sS", "-X", "POST"]
     assert (await business.owner.get("/v1/customers", status=200)).data == []
+
+
+async def test_a_typed_body_is_in_no_address(owner: Browser) -> None:
+    """It may hold secrets, which the history of a browser and logs would keep."""
+    body = '{"access_token":"EAAG-secret"}'
+    page = await owner.open(addressed("POST", "/v1/messaging/numbers") + f"&body={body}")
+    assert "EAAG-secret" not in page.words
+    [form] = [one for one in page.forms if one.action == TRY]
+    assert form.method == "post"
+    page = await owner.submit(TRY, 200, body=body)
+    assert body in command_of(page)
+    assert owner.response.headers["cache-control"] == "no-store"
+    await owner.open(addressed("POST", "/v1/messaging/numbers"))
+    await owner.submit(TRY, 403, body=body, csrf="")
 
 
 @pytest.mark.parametrize("text", ['" ; rm -rf ~ #', "$(id)", "`id`", "'; id #", "a\\", "../keys"])

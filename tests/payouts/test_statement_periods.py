@@ -130,6 +130,20 @@ async def test_an_empty_wallet_has_sums(business: Business) -> None:
     })  # fmt: skip
 
 
+@pytest.mark.parametrize("period", [
+    {"from": "1900-01-01", "to": "1969-12-31"}, {"from": "1969-12-31", "to": "1969-12-31"},
+    {"from": "2200-12-31", "to": "2200-12-31"},
+])  # fmt: skip
+async def test_a_period_without_any_wallet_is_empty(
+    services: Services, business: Business, period: dict[str, str]
+) -> None:
+    """Before the first entry that there can be, and after the last one, no day is refused."""
+    await fill(services, await book_of(services, business), 5)
+    found, told = await pages(await reader(business), **period)
+    assert (found, told["totalIn"]) == ([], 0)
+    assert told["closingBalance"] == (5 if period["to"] > "2000" else 0)
+
+
 async def test_a_period_that_is_none_is_refused(services: Services, business: Business) -> None:
     """By the name of what is wrong, also a cursor of another period."""
     book_id = await book_of(services, business)

@@ -38,8 +38,9 @@ BUDGETS: dict[str, int] = {
     # key that seals these, sandbox number, number and agent of voice, first audit event, session.
     "POST /api/auth/register": 13,
     # Invitation, person, the counts of attempts at passwords (5), the line of changes of members,
-    # the use of the invitation, person, member, audit event, session.
-    "POST /api/auth/accept-invitation": 13,
+    # the use of the invitation, person, member, audit event, session,
+    # and the factor once more.
+    "POST /api/auth/accept-invitation": 14,
     # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
     # (2), and for each business an event of the audit log.
     "POST /api/auth/change-password": 14,
@@ -47,9 +48,9 @@ BUDGETS: dict[str, int] = {
     # sessions, the count of wrong passwords, the payouts, the person's businesses and for each an
     # event of the audit log (3), the mail.
     "POST /api/auth/reset-password": 11,
-    # The factor, what is counted of wrong codes (3, and their locks), the factor on, and for each
-    # business an event of the audit log.
-    "POST /api/auth/second-factor/confirm": 9,
+    # The factor, what is counted of wrong codes (3, and their locks), the user's row, the factor
+    # on, the other sessions' end, and for each business an event of the audit log.
+    "POST /api/auth/second-factor/confirm": 10,
     # The business's data key is read once per process, and the limit counts under a lock.
     "POST /api/developer/api-keys": 8,
     # The order before; what its deposit needs, what is asked, what arrived and is applied; the

@@ -136,7 +136,9 @@ async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
     owner = (user["id"], user["business_id"])
-    return await open_session(call, owner, user["password_changed_at"])
+    tokens = await open_session(call, owner, user["password_changed_at"])
+    await second_factor.check_still_none(call, user["id"], code)
+    return tokens
 
 
 async def refresh(call: AnonymousCall, given: RefreshToken) -> Tokens:

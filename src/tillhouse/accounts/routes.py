@@ -17,7 +17,9 @@ async def accept_invitation(call: AnonymousCall, body: AcceptedInvitation) -> To
     """Join a business, and log in there."""
     joining = await members.join(call, body)
     who = (joining.user_id, joining.business_id)
-    return await actions.open_session(call, who, joining.password_changed_at)
+    tokens = await actions.open_session(call, who, joining.password_changed_at)
+    await second_factor.check_still_none(call, joining.user_id, joining.code)
+    return tokens
 
 
 _MANAGES = Session(permission=MANAGE_MEMBERS)
@@ -54,7 +56,7 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/api/auth/second-factor", second_factor.turn_off, Session(step_up=True),
           "Turn your second factor off", "Second factor off"),
     Route("POST", "/api/auth/second-factor/confirm", second_factor.confirm, _BEFORE_FACTOR,
-          "Turn your second factor on by its first code",
+          "Turn your second factor on by its first code; all your other sessions end",
           "Second factor on: the recovery codes are told this once"),
     Route("POST", "/api/auth/second-factor/recovery-codes", second_factor.make_recovery_codes,
           Session(step_up=True), "Make your recovery codes anew",

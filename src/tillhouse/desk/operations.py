@@ -93,6 +93,15 @@ class Acting(msgspec.Struct, frozen=True):
     environment: Environment
 
 
+class SentAnswer(msgspec.Struct, frozen=True):
+    """The answer as a client would get it."""
+
+    status: int
+    body: bytes
+    # Whether the body is a table in place of JSON.
+    is_sheet: bool = False
+
+
 class Arguments(msgspec.Struct, frozen=True):
     """The values in the path of a call, its query, its body and its idempotency key."""
 
@@ -110,7 +119,7 @@ async def call(
     given: Arguments,
 ) -> OperationAnswer:
     """Call an operation as a person in one of the person's books, or raise its refusal."""
-    envelope = _READ.decode((await answer_of(services, request, acting, operation, given))[1])
+    envelope = _READ.decode((await answer_of(services, request, acting, operation, given)).body)
     return OperationAnswer(envelope.pop("data"), envelope.pop("message"), envelope)
 
 
@@ -120,7 +129,7 @@ async def answer_of(
     acting: Acting,
     operation: Operation,
     given: Arguments,
-) -> tuple[int, bytes]:
+) -> SentAnswer:
     """The same, as the status and the bytes that a client would get."""
     headers = {b"service-environment": acting.environment.encode()}
     if given.key is not None:
@@ -144,7 +153,7 @@ async def answer_of(
     raw = b"" if given.body is None else encode(given.body)
     answer = await operation.handler.perform(services, exchange, path, raw)
     assert isinstance(answer.body, bytes), "only a request that accepts events gets a stream"  # noqa: S101
-    return answer.status, answer.body
+    return SentAnswer(answer.status, answer.body, answer.sheet is not None)
 
 
 def scope_of(route: Route) -> str | None:

@@ -15,7 +15,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import digest
-from tillhouse.providers.mail.jobs import Letter, mail_kind
+from tillhouse.providers.mail.jobs import LINKS, Letter, mail_kind
 
 LINK = "password_link"
 
@@ -85,6 +85,7 @@ async def _write(services: Services, db: Db, job: Job) -> Letter | None:
         subject="Set a new password",
         text="\n".join(lines),
         at=request.at,
+        house=LINKS,
         # A mail that is left out, of too many, must not void the link of the one before.
         keep=partial(store.upsert_link, row=row),
     )

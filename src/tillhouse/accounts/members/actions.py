@@ -53,6 +53,7 @@ class NewMember(msgspec.Struct, frozen=True, kw_only=True):
     user_id: UserId
     business_id: BusinessId
     password_changed_at: datetime
+    code: second_factor.GivenCode | None
 
 
 async def list_all(call: Call, wanted: Paged) -> PageOf[MemberShown]:
@@ -184,7 +185,9 @@ async def join(call: AnonymousCall, given: AcceptedInvitation) -> NewMember:
     event = ("member.added", f"{email} joined as {role}")
     metadata = {"userId": str(user_id), "role": role}
     await audit.append(call.db, business_id, actor, event, metadata, call.now)
-    return NewMember(user_id=user_id, business_id=business_id, password_changed_at=changed_at)
+    return NewMember(
+        user_id=user_id, business_id=business_id, password_changed_at=changed_at, code=code
+    )
 
 
 class InvitedTo(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.process import Services
+from tillhouse.access.store import sessions
 from tillhouse.accounts.own_events import note_of_person
 from tillhouse.accounts.second_factor import rules, store
 from tillhouse.accounts.second_factor.types import (
@@ -58,7 +59,10 @@ async def begin(call: Call) -> FactorBegun:
 
 
 async def confirm(call: Call, given: FirstCode) -> RecoveryCodes:
-    """Turn the factor on by its first code, and tell the recovery codes."""
+    """Turn the factor on by its first code, end all other sessions, tell the recovery codes.
+
+    The other sessions gave no code, one of a thief of the password among them, perhaps.
+    """
     user, services = call.user, call.services
     async with services.pool.reading() as db:
         found = await store.find_factor(db, user.user_id)
@@ -73,8 +77,11 @@ async def confirm(call: Call, given: FirstCode) -> RecoveryCodes:
         raise rules.WrongCode
     await attempts.clear_codes(call.db, attempt)
     codes, digests = _new_codes(services, user.user_id)
+    # A login under way has opened its session by now, or looks again afterwards.
+    await sessions.lock_password(call.db, user.user_id)
     if not await store.update_confirmed(call.db, user.user_id, sealed, step, digests, call.now):
         raise rules.NothingBegun
+    await sessions.end_other_sessions(call.db, user.user_id, user.session_id, call.now)
     await _note(call, "second_factor_on", "Turned on the second factor")
     return RecoveryCodes(recovery_codes=codes)
 
@@ -141,6 +148,12 @@ async def use_up(call: AnonymousCall, code: GivenCode | None, name: str) -> None
     actor = audit.Actor(name, call.ip, user_id=code.user_id)
     what = ("user.recovery_code_used", f"{name} logged in by a recovery code")
     await note_of_person(call.db, code.user_id, actor, what, call.now)
+
+
+async def check_still_none(call: AnonymousCall, user_id: UserId, code: GivenCode | None) -> None:
+    """Refuse a session, once it is opened, without the code of a factor turned on meanwhile."""
+    if code is None and await store.is_on(call.db, user_id):
+        raise rules.SecondFactorRequired
 
 
 async def turn_off_for(

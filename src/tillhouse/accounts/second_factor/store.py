@@ -95,6 +95,17 @@ async def upsert_secret(db: Db, user_id: UserId, sealed: bytes, now: datetime) -
     return done.endswith(" 1")
 
 
+async def is_on(db: Db, user_id: UserId) -> bool:
+    """Whether a person has a factor that is on, as of this statement."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (
+            SELECT FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
+        """,
+        user_id,
+    )
+
+
 async def update_confirmed(
     db: Db, user_id: UserId, sealed: bytes, step: int, digests: Sequence[bytes], now: datetime
 ) -> bool:

@@ -11,7 +11,14 @@ import msgspec
 from tillhouse.desk.commands.rooms import ROOMS
 from tillhouse.desk.developers.payloads import bounded
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.operations import Acting, Arguments, Operation, answer_of, scope_of
+from tillhouse.desk.operations import (
+    Acting,
+    Arguments,
+    Operation,
+    SentAnswer,
+    answer_of,
+    scope_of,
+)
 from tillhouse.desk.page import PageRequest, PageRoute, Shown
 from tillhouse.http import problems
 from tillhouse.http.caller import READS
@@ -71,7 +78,19 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show(page: PageRequest) -> Shown:
     """The form of a call, its command, and the answer once a read was sent."""
-    given = page.request.query
+    # A body may hold secrets: it is taken from no address, which browsers and logs keep.
+    given = {name: text for name, text in page.request.query.items() if name != "body"}
+    return await _shown(page, given)
+
+
+async def write(page: PageRequest) -> Shown:
+    """The command of a call with the body that was typed; nothing is sent."""
+    given = {name: text for name, text in page.form.items() if name != "send"}
+    shown = await _shown(page, given)
+    return msgspec.structs.replace(shown, is_secret=True)
+
+
+async def _shown(page: PageRequest, given: Values) -> Shown:
     if not given.get("path"):
         return Shown("commands/try.html", {"trial": None})
     trial = trial_of(given)
@@ -124,17 +143,14 @@ async def _answer(page: PageRequest, trial: Trial) -> Answer:
     values = tuple(trial.path.get(name, "") for name in trial.operation.handler.path_types)
     acting, given = Acting(page.person, "test"), Arguments(values, trial.query)
     try:
-        status, body = await answer_of(
-            page.services, page.request, acting, trial.operation, given
-        )  # fmt: skip
+        sent = await answer_of(page.services, page.request, acting, trial.operation, given)
     except Problem as problem:
-        status, body = problems.status_of(problem), problems.envelope(
-            problem, page.request.request_id
-        )  # fmt: skip
-    text = msgspec.json.format(body, indent=2).decode()
+        body = problems.envelope(problem, page.request.request_id)
+        sent = SentAnswer(problems.status_of(problem), body)
+    text = (sent.body if sent.is_sheet else msgspec.json.format(sent.body, indent=2)).decode()
     beginning = bounded(text)
     header = f"X-Request-Id: {page.request.request_id}"
-    return Answer(status, header, beginning, len(text) - len(beginning))
+    return Answer(sent.status, header, beginning, len(text) - len(beginning))
 
 
 @cache
@@ -165,4 +181,4 @@ def _named(given: Values, prefix: str, names: Mapping[str, Any]) -> dict[str, st
     return {name: value[:_VALUE_MAX] for name, value in typed.items() if value}
 
 
-ROUTES = (PageRoute("GET", PATH, show),)
+ROUTES = (PageRoute("GET", PATH, show), PageRoute("POST", PATH, write, is_of_book=False))

@@ -48,7 +48,7 @@ def period_of(wanted: StatementFilter, zone: str) -> Period:
         first = max(first, start_of_day(wanted.since.day, zone))
     if wanted.until:
         beyond = min(beyond, end_of_day(wanted.until.day, zone) + timedelta(milliseconds=1))
-    if wanted.since and beyond <= first:
+    if wanted.since and wanted.until and wanted.until.day < wanted.since.day:
         raise Invalid.field("to", "must not be before from")
     return Period(first, max(first, beyond))
 

@@ -28,8 +28,11 @@ _AT_ONCE = 4
 # gets 20, whatever business has the address, and registrations in mass send no more than 2,000.
 MAILBOX_A_DAY = Budget(burst=10, every=timedelta(days=1) / 10)
 HOUSE_A_DAY = Budget(burst=1000, every=timedelta(days=1) / 1000)
-# The cell of all mails of the installation.
+# The beginning of the cells of a mailbox, and the cell of all mails of the installation.
 HOUSE = "notices"
+# Anybody may ask for these, for any address: they count apart, so that none of them keeps back the
+# notice that a password was changed.
+LINKS = "password links"
 
 log = structlog.get_logger()
 
@@ -43,6 +46,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     # Further cells in which it counts: (what, how many of them).
     counted: tuple[tuple[str, Budget], ...] = ()
+    # The cells of its mailbox and of the installation that it counts in.
+    house: str = HOUSE
     # Writes what the mail makes true, in the transaction in which it is begun; not for one that is
     # left out because there were too many.
     keep: Callable[[Db], Awaitable[None]] | None = None
@@ -105,7 +110,7 @@ async def _begin(services: Services, write: Writes, db: Db, job: Job) -> smtp.En
 async def _may_be_sent(services: Services, db: Db, letter: Letter) -> bool:
     """Count the mail where there may be only so many."""
     mailbox = mailbox_of(letter.recipient)
-    general = ((f"notices to {mailbox}", MAILBOX_A_DAY), (HOUSE, HOUSE_A_DAY))
+    general = ((f"{letter.house} to {mailbox}", MAILBOX_A_DAY), (letter.house, HOUSE_A_DAY))
     for subject, budget in (*letter.counted, *general):
         if not await attempts.take(services, db, subject, budget):
             return False
