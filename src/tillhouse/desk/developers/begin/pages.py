@@ -24,7 +24,7 @@ async def show(page: PageRequest) -> Shown:
     told = (await page.needed(ops.LIST_DELIVERIES, status="delivered", limit=_LATEST)).data
     endpoint = f"{WEBHOOKS}/{there[0]['id']}" if there else NEW_ENDPOINT
     steps = [
-        ("key", NEW_KEY, bool(own)),
+        ("key", f"{NEW_KEY}?preset=read", bool(own)),
         ("call", f"/desk/commands?{listed([_CALL])}", any(one["lastUsedAt"] for one in own)),
         ("endpoint", NEW_ENDPOINT, bool(there)),
         ("delivery", endpoint, any(one["environment"] == page.mode for one in told)),
