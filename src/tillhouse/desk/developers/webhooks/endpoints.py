@@ -109,7 +109,10 @@ async def recover(page: PageRequest) -> Shown | Onward:
         return msgspec.structs.replace(await _one(page), refusal=refused.problem)
     if not is_preview:
         return _back(page, f"recovered&count={found.data['count']}")
-    told = counted("webhooks.counted", found.data["count"], per_second=found.data["perSecond"])
+    count = found.data["count"]
+    told = counted("webhooks.counted", count, per_second=found.data["perSecond"])
+    if not count:
+        told = sentence("webhooks.counted_none")
     shown = await _one(page)
     return msgspec.structs.replace(shown, facts={**shown.facts, "counted": told})
 
