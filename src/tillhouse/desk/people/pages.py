@@ -9,7 +9,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
 from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
@@ -155,7 +155,9 @@ def _shown(page: PageRequest, one: Data, frame: Frame) -> dict[str, Any]:
 
 ROUTES = (
     PageRoute("GET", _LIST, show_list),
-    PageRoute("GET", _INVITE, show_invite),
+    PageRoute(
+        "GET", _INVITE, show_invite, goal=Goal("people.invite_title", (ops.INVITE,), "action")
+    ),
     PageRoute("POST", _INVITE, invite),
     *FACTORS,
     PageRoute("GET", _ONE, show_one),

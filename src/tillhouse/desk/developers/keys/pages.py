@@ -17,7 +17,7 @@ from tillhouse.desk.frame.places import (
     LIST_STORES,
     frame_of,
 )
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.wallet.operations import LIST_ACCOUNTS
 from tillhouse.http.route import Scope
@@ -218,7 +218,7 @@ async def _told(page: PageRequest, key: words.Data, how: str) -> Shown:
 
 ROUTES = (
     PageRoute("GET", KEYS, show_list),
-    PageRoute("GET", NEW, show_new),
+    PageRoute("GET", NEW, show_new, goal=Goal("api_keys.new", (ops.MAKE,), "action")),
     PageRoute("POST", NEW, make),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/change", change),

@@ -11,7 +11,7 @@ from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.developers.webhooks.words import DELIVERIES
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 
 _ONE = DELIVERIES + "/{delivery_id}"
@@ -78,7 +78,7 @@ async def resend(page: PageRequest) -> Shown | Onward:
 
 
 ROUTES = (
-    PageRoute("GET", DELIVERIES, show_list),
+    PageRoute("GET", DELIVERIES, show_list, goal=Goal("deliveries.title", (ops.LIST_DELIVERIES,))),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/resend", resend),
 )

@@ -13,7 +13,7 @@ from tillhouse.desk.fields import instant
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
 from tillhouse.desk.frame.sentences import counted, sentence
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Missing, Problem
 
@@ -198,7 +198,7 @@ def _refused(shown: Shown, problem: Problem) -> Shown:
 
 ROUTES = (
     PageRoute("GET", WEBHOOKS, show_list),
-    PageRoute("GET", NEW, show_new),
+    PageRoute("GET", NEW, show_new, goal=Goal("webhooks.new", (ops.MAKE,), "action")),
     PageRoute("POST", NEW, make),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/change", change),
