@@ -111,7 +111,7 @@ async def recover(page: PageRequest) -> Shown | Onward:
         return _back(page, f"recovered&count={found.data['count']}")
     count = found.data["count"]
     told = counted("webhooks.counted", count, per_second=found.data["perSecond"])
-    if not count:
+    if not count and form.get("status") == "failed":
         told = sentence("webhooks.counted_none")
     shown = await _one(page)
     return msgspec.structs.replace(shown, facts={**shown.facts, "counted": told})
