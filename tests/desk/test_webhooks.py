@@ -111,6 +111,8 @@ async def test_deliveries_are_found_by_their_filters(owner: Browser, business: B
     for query in ("status=failed", "event_type=order.created", "until=2001-01-01"):
         page = await owner.open(f"{DELIVERIES}?{query}")
         assert "No delivery fits" in page.words
+    page = await owner.open(f"{DELIVERIES}?since=2001-01-02&until=2001-01-01", status=422)
+    assert [field["name"] for field in named(page, **{"aria-invalid": "true"})] == ["until"]
     page = await owner.open(f"{DELIVERIES}?status=pending&endpoint_id={one['id']}&since=2026-01-01")
     assert f"{DELIVERIES}/{made[-1]['id']}" in page.links
     address = f"{DELIVERIES}/{made[-1]['id']}"
