@@ -226,7 +226,7 @@ def _moved(order: Data) -> Iterator[Sum]:
 
 
 def _kept_over(order: Data) -> Iterator[Sum]:
-    """What is kept above the total of a sale, as when this was lowered, and whose it is."""
+    """The money kept above the total of a sale, as when this was lowered, and whose it is."""
     if order["status"] not in ("pending", "completed"):
         return
     sold = order["totalAmount"] - order["refundedAmount"]

@@ -28,7 +28,7 @@ NEW = f"{KEYS}/new"
 _ONE = KEYS + "/{key_id}"
 _SHOWN_MAX = 50
 _ACCOUNTS_SHOWN = 25
-# What a new key can read at once, the call that tells of the key itself before all others.
+# Calls that a new key can make at once, the one that tells of the key itself before all others.
 _FIRST_CALLS = (
     ("voice:read", "/v1/voice/health"),
     *((one.route.guard.name, f"{one.route.path}?limit=1")
