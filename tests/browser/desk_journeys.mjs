@@ -299,9 +299,22 @@ export async function keys() {
   await faults(page, "the table of keys");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  // What is typed before the palette is there are words for it, and no letters that lead away.
+  let arrive;
+  const arrives = new Promise((done) => (arrive = done));
+  await page.route("**/desk/search*", async (route) => {
+    await arrives;
+    await route.continue();
+  });
   await page.keyboard.press("Control+k");
+  await page.keyboard.type("njg?");
+  arrive();
   const palette = page.getByRole("dialog", { name: "Search or go to" });
   await palette.waitFor();
+  await page.unroute("**/desk/search*");
+  const early = await palette.getByRole("searchbox").inputValue();
+  if (early !== "njg?") say("keys", `the palette heard "${early}"`);
+  await page.keyboard.press("Control+a");
   await faults(page, "the palette");
   await page.keyboard.type("wall");
   await palette.getByRole("link", { name: /^Orders/ }).waitFor({ state: "detached" });

@@ -132,6 +132,19 @@ async def test_the_secret_that_is_shown_works(owner: Browser, business: Business
     program = business.anybody.as_bearer(found[0])
     await program.get("/v1/orders", status=200)
     await program.get("/v1/customers", status=403)
+    # The command beside it is one that this key may send.
+    command = re.search(r'curl -sS "[^"]*?(/v1/[^"]+)"', owner.page.words)
+    assert command is not None
+    await program.get(command[1], status=200)
+
+
+async def test_a_key_that_reads_nothing_has_no_command(owner: Browser) -> None:
+    """No call is proposed that would be refused."""
+    await stepped_up(owner)
+    await owner.open(NEW)
+    await owner.submit(NEW, 200, name="Writer", scopes="inventory:write")
+    assert SECRET.search(owner.page.words)
+    assert "curl" not in owner.page.words
 
 
 async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(owner: Browser) -> None:

@@ -239,6 +239,7 @@ def test_no_sentence_is_left_over() -> None:
         "webhooks.counted.", "webhooks.recovered.", "webhooks.done_", "recover.", "endpoint.",
         "endpoint_fact.", "phase.", "signing.told.", "language.",
         "first_call.", "logs.part.", "logs.about.", "logs.count.", "usage.more.",
+        "usage.stored_kind.",
         "promotions.active", "promotions.inactive", "products.active", "products.inactive",
         "settings.", "tax_inclusive.",
     }  # fmt: skip

@@ -244,6 +244,24 @@ async def test_debts_and_disputes_lead_on(owner: Browser, business: Business, wo
     assert "Fee $15.00 Taken by the provider $100.00" in page.words
 
 
+async def test_a_dispute_names_its_order(owner: Browser, business: Business) -> None:
+    """By its short code, in the list too: an id is nothing that people know it by."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 80}
+    body = {"items": [line], "payment_method": "cloove_pay"}
+    order = await business.made("/v1/orders", body)
+    link = await business.made(
+        "/v1/payment-links", {"target_type": "sale", "target_id": order["id"]}
+    )
+    for state in ("exact", "disputed"):
+        await pay(business, link, state)
+    page = await owner.open(f"{FINANCE}/disputes")
+    assert order["shortCode"] in page.words
+    [address] = {one for one in page.links if one.startswith(f"{FINANCE}/disputes/")}
+    page = await owner.open(address)
+    assert f"Order {order['shortCode']}" in page.words
+    assert f"/desk/orders/{order['id']}" in page.links
+
+
 async def test_a_dispute_names_its_stay(
     business: Business, signed_in: SignsIn, sql: asyncpg.Connection
 ) -> None:

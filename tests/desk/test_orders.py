@@ -186,6 +186,26 @@ async def test_what_was_given_back_is_not_called_paid(owner: Browser, business: 
         assert "Refunded Paid" not in page.words
 
 
+@pytest.mark.parametrize("name", ["Bola", None])
+async def test_what_is_paid_over_a_lowered_total_is_told(
+    owner: Browser, business: Business, name: str | None
+) -> None:
+    """It is the credit of the customer, or of nobody known; change in cash is neither."""
+    line = {"product_name": "Tea", "quantity": 1, "custom_price": 85}
+    body = {"items": [line], "amount_paid": 85, "payment_method": "pos"}
+    order = await business.made("/v1/orders", body | ({"customer_name": name} if name else {}))
+    path = f"/desk/orders/{order['id']}"
+    assert "Over the total" not in (await owner.open(path)).words
+    lower = {"total_amount": 70}
+    await business.owner.patch(f"/v1/orders/{order['id']}", lower, headers=TEST, status=200)
+    whose = "credit of the customer" if name else "of no known customer"
+    assert f"Over the total: {whose} $15.00" in (await owner.open(path)).words
+    paid = await business.made("/v1/orders", {"items": [line], "amount_paid": 100})
+    page = await owner.open(f"/desk/orders/{paid['id']}")
+    assert "Change" in page.words
+    assert "Over the total" not in page.words
+
+
 async def test_an_order_is_recorded_before_it_is_paid(owner: Browser, business: Business) -> None:
     """Also where both are of one moment: the newest is told first."""
     line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}

@@ -118,7 +118,8 @@ async def test_a_link_is_made_anew_and_taken_back(owner: Browser, business: Busi
     address = f"{PEOPLE}/{renewed['id']}"
     await owner.open(f"{address}/remove")
     await owner.submit(f"{address}/remove")
-    assert owner.onward == PEOPLE
+    assert "Removed." in (await owner.open(owner.onward)).words
+    assert "Removed." not in (await owner.open(PEOPLE)).words
     await owner.open(path, status=400)
     assert email not in await members(business)
 

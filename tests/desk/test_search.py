@@ -45,6 +45,17 @@ async def test_every_area_names_its_pages_and_actions(browsing: Browser) -> None
         ("expenses", "/desk/finance/expenses"),
         ("payout", "/desk/wallet/accounts"),
         ("settings", "/desk/settings"),
+        ("invite", "/desk/people/invite"),
+        ("second", "/desk/people/second-factor"),
+        ("second", "/desk/account/second-factor"),
+        ("new key", "/desk/developers/keys/new"),
+        ("first", "/desk/developers/begin"),
+        ("apps", "/desk/developers/keys/apps"),
+        ("new end", "/desk/developers/webhooks/new"),
+        ("deliveries", "/desk/developers/webhooks/deliveries"),
+        ("signing", "/desk/developers/webhooks/signing"),
+        ("events", "/desk/developers/events"),
+        ("usage", "/desk/developers/usage"),
     ):
         page = await browsing.open(f"/desk/search?q={words.replace(' ', '+')}")
         assert address in page.links

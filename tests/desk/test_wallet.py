@@ -92,7 +92,11 @@ async def test_a_statement_of_days_tells_their_sums(
     page = await owner.open(f"{WALLET}?from=2020-01-01&to=2020-01-31")
     assert "Nothing came in or went out in these days." in page.words
     assert "Came in $0.00" in page.words
-    await owner.open(f"{WALLET}?from=yesterday", status=422)
+    for query, field in (("from=yesterday", "from"), ("from=2020-02-02&to=2020-02-01", "to")):
+        page = await owner.open(f"{WALLET}?{query}", status=422)
+        assert [found["name"] for found in named(page, **{"aria-invalid": "true"})] == [field]
+        assert "Payout accounts" in page.words
+        assert "Nothing came in" not in page.words
 
 
 async def test_a_withdrawal_asks_for_the_password_and_is_made_once(

@@ -82,6 +82,20 @@ async def test_a_refusal_stands_at_its_field(owner: Browser, business: Business)
     assert {found["name"] for found in named(page, **{"aria-invalid": "true"})} == {"since"}
 
 
+async def test_nothing_to_recover_says_where_to_look(owner: Browser, business: Business) -> None:
+    """A delivery that will be tried again isn't among those that failed for good."""
+    one = await business.endpoint(url=URL, name="Shop")
+    address = f"{HOOKS}/{one['id']}"
+    await business.owner.post(f"/api/developer/webhook-endpoints/{one['id']}/test", status=202)
+    page = await owner.open(address)
+    fields = next(form for form in page.forms if form.action.endswith("/recover")).fields
+    fields = fields | {"since": "2026-01-01T00:00", "preview": "true"}
+    page = await owner.send(f"{address}/recover", fields | {"status": "failed"}, 200)
+    assert "None. What will be tried again" in page.words
+    page = await owner.send(f"{address}/recover", fields | {"status": "pending"}, 200)
+    assert "1 delivery would be queued" in page.words
+
+
 async def test_deliveries_are_found_by_their_filters(owner: Browser, business: Business) -> None:
     """Each narrows; what is older than a page is on the next, and one is sent again once."""
     one = await business.endpoint(url=URL, name="Shop")
@@ -97,6 +111,8 @@ async def test_deliveries_are_found_by_their_filters(owner: Browser, business: B
     for query in ("status=failed", "event_type=order.created", "until=2001-01-01"):
         page = await owner.open(f"{DELIVERIES}?{query}")
         assert "No delivery fits" in page.words
+    page = await owner.open(f"{DELIVERIES}?since=2001-01-02&until=2001-01-01", status=422)
+    assert [field["name"] for field in named(page, **{"aria-invalid": "true"})] == ["until"]
     page = await owner.open(f"{DELIVERIES}?status=pending&endpoint_id={one['id']}&since=2026-01-01")
     assert f"{DELIVERIES}/{made[-1]['id']}" in page.links
     address = f"{DELIVERIES}/{made[-1]['id']}"

@@ -9,7 +9,7 @@ from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Problem
 
 FACTOR = Operation(ACCOUNTS, "GET", "/api/auth/second-factor")
@@ -88,7 +88,9 @@ def _picture(text: str) -> dict[str, Any]:
 
 
 ROUTES = (
-    PageRoute("GET", _PAGE, show, before_factor=True),
+    PageRoute(
+        "GET", _PAGE, show, before_factor=True, goal=Goal("factor.title", (FACTOR,), icon="user")
+    ),
     PageRoute("POST", _PAGE, begin, is_of_book=False, before_factor=True),
     PageRoute("POST", f"{_PAGE}/confirm", confirm, is_of_book=False, before_factor=True),
     PageRoute("POST", f"{_PAGE}/codes", make_codes, is_of_book=False),

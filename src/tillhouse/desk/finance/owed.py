@@ -120,6 +120,7 @@ def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
     return {
         "id": one["id"],
         "address": f"{DISPUTES}/{one['id']}",
+        "about": one["orderShortCode"] or one["reservationShortCode"] or "",
         "reason": one["reason"] or "",
         "state": one["status"],
         "at": one["openedAt"],
@@ -130,15 +131,14 @@ def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
 
 def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | None]]:
     today = frame.local.date()
-    order, stay = one["orderId"], one["reservationShortCode"]
-    link = one["paymentLinkId"]
+    stay, link = one["reservationShortCode"], one["paymentLinkId"]
     for name, value, to in (
         ("opened", when(one["openedAt"], frame.zone, today), None),
         ("due", one["evidenceDueBy"] and when(one["evidenceDueBy"], frame.zone, today), None),
         ("closed", one["closedAt"] and when(one["closedAt"], frame.zone, today), None),
         ("reason", one["reason"], None),
         ("provider", one["provider"].capitalize(), None),
-        ("order", order, f"/desk/orders/{order}"),
+        ("order", one["orderShortCode"], f"/desk/orders/{one['orderId']}"),
         ("stay", stay, f"{DISPUTES}?{urlencode({'reservation_id': one['reservationId']})}"),
         ("link", link, f"/desk/links/{link}"),
         ("at_provider", one["providerDisputeId"], None),

@@ -209,6 +209,7 @@ def _sums(order: Data) -> Iterator[Sum]:
         yield from told("tax_within", "taxAmount")
     yield from _moved(order)
     yield from told("change", "changeAmount")
+    yield from _kept_over(order)
     yield from told("tip", "tipAmount")
     yield from told("to_collect", "remainingAmount", is_strong=order["remainingAmount"] > 0)
 
@@ -222,6 +223,16 @@ def _moved(order: Data) -> Iterator[Sum]:
     if back:
         yield Sum(sentence("order_page.given_back"), exact(-back, currency))
         yield Sum(sentence("order_page.kept"), exact(paid, currency))
+
+
+def _kept_over(order: Data) -> Iterator[Sum]:
+    """The money kept above the total of a sale, as when this was lowered, and whose it is."""
+    if order["status"] not in ("pending", "completed"):
+        return
+    sold = order["totalAmount"] - order["refundedAmount"]
+    if (over := order["amountPaid"] - order["changeAmount"] - sold) > 0:
+        name = "over_credit" if order["customer"] else "over_unknown"
+        yield Sum(sentence(f"order_page.{name}"), exact(over, order["currency"]))
 
 
 def _held(order: Data) -> dict[str, Any]:

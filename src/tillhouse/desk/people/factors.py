@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
 from tillhouse.kit.errors import Problem
 
@@ -40,6 +40,6 @@ async def _shown(page: PageRequest, refusal: Problem | None = None) -> Shown:
 
 
 ROUTES = (
-    PageRoute("GET", PAGE, show),
+    PageRoute("GET", PAGE, show, goal=Goal("factors.title", (ops.FACTORS,))),
     PageRoute("POST", PAGE, change),
 )

@@ -9,7 +9,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
 from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
 from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
@@ -30,10 +30,10 @@ async def show_list(page: PageRequest) -> Shown:
     """The people and those who are invited, then what each role may do."""
     frame, query = await frame_of(page), page.request.query
     found = await page.needed(LIST_MEMBERS, limit=_PER_PAGE, page=query.get("page"))
-    role = query.get("role")
+    role, kept = query.get("role"), {name: query[name] for name in query if name != "done"}
     facts: dict[str, Any] = {
         "people": [_shown(page, one, frame) for one in found.data],
-        "pager": pager(_LIST, {"role": role or ""} | dict(query), found.extra["meta"]),
+        "pager": pager(_LIST, {"role": role or ""} | kept, found.extra["meta"]),
         "rights": rights(page.services.declared.roles),
         "roles": ROLES,
         "beside": role if role in ROLES[1:] else _BESIDE,
@@ -89,7 +89,7 @@ async def end_sessions(page: PageRequest) -> Shown | Onward:
 async def remove(page: PageRequest) -> Shown | Onward:
     """Remove a person, or take an invitation back."""
     done = await _done(page, ops.REMOVE, "people/remove.html", _revoking(page))
-    return Onward(_LIST) if isinstance(done, Onward) else done
+    return Onward(f"{_LIST}?done=removed") if isinstance(done, Onward) else done
 
 
 def _revoking(page: PageRequest) -> dict[str, bool]:
@@ -155,7 +155,9 @@ def _shown(page: PageRequest, one: Data, frame: Frame) -> dict[str, Any]:
 
 ROUTES = (
     PageRoute("GET", _LIST, show_list),
-    PageRoute("GET", _INVITE, show_invite),
+    PageRoute(
+        "GET", _INVITE, show_invite, goal=Goal("people.invite_title", (ops.INVITE,), "action")
+    ),
     PageRoute("POST", _INVITE, invite),
     *FACTORS,
     PageRoute("GET", _ONE, show_one),

@@ -1,14 +1,24 @@
 // The letters of /desk/keys. Never while somebody types, and not where they are switched off.
 let waiting = false;
 let hasTyped = false;
+// What is typed while the palette loads: it belongs into its field. Null at other times.
+let early = null;
 const find = (selector) => document.querySelector(selector);
 const types = (node) => node.closest?.("input, select, textarea, [contenteditable]");
 
 async function show(address) {
+  early ??= "";
   try {
     await (await import("./palette.js")).show(address);
+    const field = find("dialog[open] input[type=search]");
+    if (early && field) {
+      field.value += early;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
   } catch {
     location.assign(address);
+  } finally {
+    early = null;
   }
 }
 
@@ -35,8 +45,13 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     return show("/desk/search");
   }
+  if (early !== null && !isCommand && key.length === 1) {
+    event.preventDefault();
+    early += key;
+    return;
+  }
   if (isCommand || document.body.dataset.keys === "off" || types(target)) return;
-  if (find(":is(dialog[open], :popover-open)")) return;
+  if (early !== null || find(":is(dialog[open], :popover-open)")) return;
   const act = waiting ? () => find(`[data-go="${CSS.escape(key)}"]`)?.click() : KEYS[key];
   waiting = !waiting && key === "g";
   if (waiting) setTimeout(() => (waiting = false), 900);

@@ -10,6 +10,7 @@ from tillhouse.desk.frame.words import exact, when
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import account, entries, withdrawals
+from tillhouse.kit.errors import Invalid
 
 PATH = "/desk/wallet"
 _ENTRIES, _WITHDRAWALS_SHOWN, _ACCOUNTS_SHOWN = 25, 5, 10
@@ -21,19 +22,25 @@ async def show(page: PageRequest) -> Shown:
     frame, query = await frame_of(page), page.request.query
     period = {name: query[name] for name in ("from", "to") if query.get(name)}
     wallet = (await page.needed(WALLET)).data
-    statement = await page.needed(
-        ops.STATEMENT, limit=_ENTRIES, cursor=query.get("cursor"), **period
-    )
+    statement, refusal = None, None
+    try:
+        statement = await page.needed(
+            ops.STATEMENT, limit=_ENTRIES, cursor=query.get("cursor"), **period
+        )
+    except Invalid as problem:
+        refusal = problem
     latest, accounts, controls = await page.together(
         page.read(ops.LIST_WITHDRAWALS, limit=_WITHDRAWALS_SHOWN),
         page.read(ops.LIST_ACCOUNTS, limit=_ACCOUNTS_SHOWN),
         page.read(ops.CONTROLS),
     )
-    after, sums = statement.extra["meta"]["nextCursor"], statement.extra["summary"]
+    after = statement.extra["meta"]["nextCursor"] if statement else None
+    sums = statement.extra["summary"] if statement else None
     now = page.request.now
     facts: dict[str, Any] = {
         "wallet": wallet,
-        "entries": entries(statement.data, frame),
+        # None where the days of the address are refused, at their field.
+        "entries": entries(statement.data, frame) if statement else None,
         "sums": [(name, exact(sums[name], sums["currency"])) for name in _SUMS] if sums else [],
         "newest": address(PATH, period),
         "older": address(PATH, {**period, "cursor": after}) if after else None,
@@ -52,7 +59,7 @@ async def show(page: PageRequest) -> Shown:
         facts["frozen_at"] = when(at, frame.zone, frame.local.date()) if at else None
         facts["limit"] = "" if limit is None else str(limit)
         facts["limit_shown"] = None if limit is None else exact(limit, frame.currency)
-    return Shown("wallet/wallet.html", facts)
+    return Shown("wallet/wallet.html", facts, refusal=refusal)
 
 
 async def freeze(page: PageRequest) -> Shown | Onward:

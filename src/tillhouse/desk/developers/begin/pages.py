@@ -8,7 +8,7 @@ from tillhouse.desk.developers.webhooks.endpoints import NEW as NEW_ENDPOINT
 from tillhouse.desk.developers.webhooks.words import DELIVERIES, WEBHOOKS
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, LIST_KEYS
 from tillhouse.desk.operations import OperationCall, listed
-from tillhouse.desk.page import PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, PageRequest, PageRoute, Shown
 
 BEGIN = "/desk/developers/begin"
 _LATEST = 100
@@ -24,7 +24,7 @@ async def show(page: PageRequest) -> Shown:
     told = (await page.needed(ops.LIST_DELIVERIES, status="delivered", limit=_LATEST)).data
     endpoint = f"{WEBHOOKS}/{there[0]['id']}" if there else NEW_ENDPOINT
     steps = [
-        ("key", NEW_KEY, bool(own)),
+        ("key", f"{NEW_KEY}?preset=read", bool(own)),
         ("call", f"/desk/commands?{listed([_CALL])}", any(one["lastUsedAt"] for one in own)),
         ("endpoint", NEW_ENDPOINT, bool(there)),
         ("delivery", endpoint, any(one["environment"] == page.mode for one in told)),
@@ -39,4 +39,6 @@ async def show(page: PageRequest) -> Shown:
     return Shown("developers/begin/begin.html", facts)
 
 
-ROUTES = (PageRoute("GET", BEGIN, show),)
+ROUTES = (
+    PageRoute("GET", BEGIN, show, goal=Goal("first_call.title", (LIST_KEYS, LIST_ENDPOINTS))),
+)

@@ -8,7 +8,7 @@ from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys.words import KEYS
 from tillhouse.desk.frame.places import LIST_KEYS, frame_of
 from tillhouse.desk.frame.words import when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 
 APPS = f"{KEYS}/apps"
 
@@ -40,6 +40,6 @@ async def make(page: PageRequest) -> Shown | Onward:
 
 
 ROUTES = (
-    PageRoute("GET", APPS, show),
+    PageRoute("GET", APPS, show, goal=Goal("apps.title", (ops.LIST_APPS,))),
     PageRoute("POST", APPS, make),
 )

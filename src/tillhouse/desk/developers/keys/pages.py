@@ -9,10 +9,18 @@ from tillhouse.desk.developers.apps import app_names
 from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys import words
 from tillhouse.desk.developers.keys.words import KEYS
-from tillhouse.desk.frame.places import LIST_KEYS, frame_of
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.frame.places import (
+    LIST_CUSTOMERS,
+    LIST_KEYS,
+    LIST_ORDERS,
+    LIST_PRODUCTS,
+    LIST_STORES,
+    frame_of,
+)
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.wallet.operations import LIST_ACCOUNTS
+from tillhouse.http.route import Scope
 from tillhouse.kit.errors import Missing, Problem
 from tillhouse.kit.secrets import Environment
 
@@ -20,8 +28,13 @@ NEW = f"{KEYS}/new"
 _ONE = KEYS + "/{key_id}"
 _SHOWN_MAX = 50
 _ACCOUNTS_SHOWN = 25
-# A call that tells of the key itself.
-_FIRST_CALL = "/v1/voice/health"
+# Calls that a new key can make at once, the one that tells of the key itself before all others.
+_FIRST_CALLS = (
+    ("voice:read", "/v1/voice/health"),
+    *((one.route.guard.name, f"{one.route.path}?limit=1")
+      for one in (LIST_PRODUCTS, LIST_ORDERS, LIST_CUSTOMERS, LIST_STORES)
+      if isinstance(one.route.guard, Scope)),
+)  # fmt: skip
 _ENDED = ("revoked", "expired")
 
 
@@ -190,20 +203,22 @@ async def _told(page: PageRequest, key: words.Data, how: str) -> Shown:
     secret: str | None = key["secret"]
     base = page.services.settings.public_url
     environment: Environment = key["environment"]
+    path = next((path for scope, path in _FIRST_CALLS if scope in key["scopes"]), None)
     facts: dict[str, Any] = {
         "key": key,
         "how": how,
         "secret": secret,
         "address": f"{KEYS}/{key['id']}",
         "is_live": environment == "live",
-        "command": f'curl -sS "{base}{_FIRST_CALL}" -H "Authorization: Bearer {secret}"',
+        # None of a key that reads none of these.
+        "command": path and f'curl -sS "{base}{path}" -H "Authorization: Bearer {secret}"',
     }
     return Shown("developers/keys/secret.html", facts, is_secret=True)
 
 
 ROUTES = (
     PageRoute("GET", KEYS, show_list),
-    PageRoute("GET", NEW, show_new),
+    PageRoute("GET", NEW, show_new, goal=Goal("api_keys.new", (ops.MAKE,), "action")),
     PageRoute("POST", NEW, make),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/change", change),

@@ -11,7 +11,7 @@ from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import AUDIT, LIST_ENDPOINTS, LIST_KEYS, frame_of
 from tillhouse.desk.frame.words import when_exactly
-from tillhouse.desk.page import Live, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Live, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 
 LOGS, EVENTS, USED = "/desk/developers/logs", "/desk/developers/events", "/desk/developers/usage"
@@ -103,7 +103,13 @@ def _untold(endpoints: list[Mapping[str, Any]], told: set[str], mode: str) -> li
 _LIVE = Live((ops.LATEST_EVENTS,), {"": ("list",)})
 ROUTES = (
     PageRoute("GET", LOGS, show_audit),
-    PageRoute("GET", EVENTS, show_events, live=_LIVE),
+    PageRoute(
+        "GET",
+        EVENTS,
+        show_events,
+        live=_LIVE,
+        goal=Goal("logs.part.events", (ops.LATEST_EVENTS, ops.CATALOGUE)),
+    ),
     PageRoute("GET", _EVENT, show_event),
-    PageRoute("GET", USED, show_usage),
+    PageRoute("GET", USED, show_usage, goal=Goal("logs.part.usage", (USAGE,))),
 )

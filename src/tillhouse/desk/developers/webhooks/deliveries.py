@@ -11,8 +11,8 @@ from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.developers.webhooks.words import DELIVERIES
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Missing
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.kit.errors import Invalid, Missing
 
 _ONE = DELIVERIES + "/{delivery_id}"
 _PER_PAGE = 25
@@ -30,9 +30,13 @@ async def show_list(page: PageRequest) -> Shown:
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
     endpoints = (await page.needed(LIST_ENDPOINTS, developer_app_id=app)).data
     names = {one["id"]: one["name"] for one in endpoints}
-    found = (await page.needed(
-        ops.LIST_DELIVERIES, developer_app_id=app, limit=_PER_PAGE, **wanted
-    )).data  # fmt: skip
+    found, refusal = [], None
+    try:
+        found = (await page.needed(
+            ops.LIST_DELIVERIES, developer_app_id=app, limit=_PER_PAGE, **wanted
+        )).data  # fmt: skip
+    except Invalid as problem:
+        refusal = problem
     is_full = len(found) == _PER_PAGE
     onward = address(DELIVERIES, {**query, "cursor": found[-1]["id"]}) if is_full else None
     facts: dict[str, Any] = {
@@ -45,7 +49,7 @@ async def show_list(page: PageRequest) -> Shown:
         "newest": address(DELIVERIES, {**query, "cursor": ""}) if "cursor" in wanted else None,
         "onward": onward,
     }
-    return Shown("developers/webhooks/deliveries.html", facts)
+    return Shown("developers/webhooks/deliveries.html", facts, refusal=refusal)
 
 
 async def show_one(page: PageRequest) -> Shown:
@@ -78,7 +82,7 @@ async def resend(page: PageRequest) -> Shown | Onward:
 
 
 ROUTES = (
-    PageRoute("GET", DELIVERIES, show_list),
+    PageRoute("GET", DELIVERIES, show_list, goal=Goal("deliveries.title", (ops.LIST_DELIVERIES,))),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/resend", resend),
 )

@@ -13,7 +13,7 @@ from tillhouse.desk.fields import instant
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
 from tillhouse.desk.frame.sentences import counted, sentence
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Missing, Problem
 
@@ -109,7 +109,10 @@ async def recover(page: PageRequest) -> Shown | Onward:
         return msgspec.structs.replace(await _one(page), refusal=refused.problem)
     if not is_preview:
         return _back(page, f"recovered&count={found.data['count']}")
-    told = counted("webhooks.counted", found.data["count"], per_second=found.data["perSecond"])
+    count = found.data["count"]
+    told = counted("webhooks.counted", count, per_second=found.data["perSecond"])
+    if not count and form.get("status") == "failed":
+        told = sentence("webhooks.counted_none")
     shown = await _one(page)
     return msgspec.structs.replace(shown, facts={**shown.facts, "counted": told})
 
@@ -195,7 +198,7 @@ def _refused(shown: Shown, problem: Problem) -> Shown:
 
 ROUTES = (
     PageRoute("GET", WEBHOOKS, show_list),
-    PageRoute("GET", NEW, show_new),
+    PageRoute("GET", NEW, show_new, goal=Goal("webhooks.new", (ops.MAKE,), "action")),
     PageRoute("POST", NEW, make),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/change", change),

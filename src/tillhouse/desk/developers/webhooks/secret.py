@@ -14,7 +14,7 @@ from tillhouse.desk.developers.webhooks.words import WEBHOOKS
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.words import when_exactly
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.signing import service_signature
@@ -102,7 +102,7 @@ def _language(name: str | None) -> Language:
 
 
 ROUTES = (
-    PageRoute("GET", SIGNING, show),
+    PageRoute("GET", SIGNING, show, goal=Goal("signing.title", (ops.SETTINGS,))),
     PageRoute("POST", f"{SIGNING}/view", view),
     PageRoute("POST", f"{SIGNING}/rotate", rotate),
 )
