@@ -69,6 +69,24 @@ async def test_a_kept_overpayment_goes_first(till: Till) -> None:
     assert await till.accounts() == {"pos": 80, "sales": -100, "refunds": 20}
 
 
+async def test_lines_that_come_back_leave_the_credit(till: Till) -> None:
+    """85 by card, 70 charged: all goods come back for 70, and the customer still has the 15."""
+    order = await till.sell(fee(60), fee(25), amount_paid=85, payment_method="pos",
+                            customer_name="Ada Obi")  # fmt: skip
+    order = await till.patch(order, total_amount=70)
+    customer = f"/v1/customers/{order['customer']['id']}/credit"
+    first, second = ({"item_id": one["id"], "quantity": 1} for one in order["items"])
+    less = await till.give_back(order, lines=[first])
+    assert (less["status"], less["refundedAmount"]) == ("completed", 49.41)
+    gone = await till.give_back(order, lines=[second])
+    assert (gone["status"], gone["refundedAmount"], gone["amountPaid"]) == ("refunded", 70, 15)
+    credit = (await till.api.get(customer, status=200)).data
+    assert credit["available"] == 15
+    assert await till.accounts() == {
+        "pos": 15, "customer_credit": -15, "sales": -70, "refunds": 70
+    }  # fmt: skip
+
+
 async def test_of_a_partly_paid_order_what_is_left_rises_again(till: Till) -> None:
     """The debt too."""
     order = await till.ring(100, 60, customer_name="Ada Obi")

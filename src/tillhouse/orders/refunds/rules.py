@@ -251,8 +251,9 @@ def refunded(
 ) -> OrderState:
     """The order after money went back: first the overpayment that is kept, then of the sale.
 
+    With lines it is the other way round: they are sold no more, and the customer keeps the credit.
     Of an order that isn't paid in full it is the payment that goes back, and is owed again, unless
-    lines come back with it: these are sold no more. An overpayment that was kept as credit may be
+    lines come back with it. An overpayment that was kept as credit may be
     spent: of it goes back what is `available` (None: all), and the rest is no longer the order's
     to give.
     """
@@ -268,7 +269,7 @@ def refunded(
             order, amount_paid=left, reopened_at=order.reopened_at if left else None
         )
     back = max(min(amount, kept + position.due), _ZERO)
-    of_sale = back - of_kept
+    of_sale = min(back, position.due) if is_of_lines else back - of_kept
     after = msgspec.structs.replace(
         order,
         amount_paid=order.amount_paid - back,
