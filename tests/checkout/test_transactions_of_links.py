@@ -75,8 +75,8 @@ async def _multiply(db: Db, book: UUID) -> None:
         """
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
             source_id, happened_at, created_at, updated_at, source_type)
-        SELECT book_id, md5(id::text || n)::uuid, reference || n, type, status, method, amount, currency,
-            source_id, happened_at, created_at, updated_at, source_type
+        SELECT book_id, md5(id::text || n)::uuid, reference || n, type, status, method, amount,
+            currency, source_id, happened_at, created_at, updated_at, source_type
         FROM transactions, generate_series(1, $2::integer) n WHERE book_id = $1
         """,
         """
