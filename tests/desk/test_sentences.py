@@ -60,12 +60,12 @@ def test_every_country_by_which_numbers_are_read_has_a_name() -> None:
     assert len({name for _, name in COUNTRIES}) == len(codes)
 
 
-# What the API takes, too, and no till counts money in: bond funds, indexes and other such units.
+# The API takes them, too, but no till counts money in them: funds, indexes and such units.
 UNITS_OF_ACCOUNT = {"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"}
 
 
 def test_every_currency_has_a_name() -> None:
-    """Whatever the API takes, but for units of account."""
+    """All that the API takes but units of account."""
     assert {code for code, _ in CURRENCIES} == EXPONENTS.keys() - UNITS_OF_ACCOUNT
     assert len({name for _, name in CURRENCIES}) == len(CURRENCIES)
 
