@@ -30,6 +30,7 @@ def asked_for(s: Story) -> None:
     s.sends(f"POST {_LINKS}", {"target_type": "debt", "target_id": debt["id"]})
     s.sends(f"GET {_LINKS}/{{link_id}}")
     s.sends(f"GET {_LINKS}/{{link_id}}", link_id=NOBODY, status=404)
+    s.sends("GET /v1/finance/transactions", query={"payment_link_id": s.known["link_id"]})
     s.sends("GET /v1/orders/{order_id}", order_id=order["id"])
     s.known["owing_id"] = order["id"]
 

@@ -47,6 +47,8 @@ def deliveries(s: Story) -> None:
         headers={"accept": "text/event-stream"},
         query={"events": "payment.received", "since": heard[-1]["id"]},
     )
+    s.sends("GET /v1/events/{event_id}", event_id=heard[-1]["id"])
+    s.sends("GET /v1/events/{event_id}", event_id=NOBODY, status=404)
     _worked_off(s)
     s.sends("GET /api/developer/webhook-deliveries/{delivery_id}")
     s.sends("GET /api/developer/webhook-endpoints/{endpoint_id}")

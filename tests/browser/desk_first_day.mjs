@@ -57,12 +57,13 @@ async function register(page, person, business) {
   await page.goto(`${BASE}/desk/register`);
   const typed = {
     "Your name": person, Email: `${person.split(" ")[0].toLowerCase()}@okoro.example`,
-    Password: PHRASE, "Name of the business": business, Country: "NG", Currency: "NGN",
-    "Time zone": "Africa/Lagos",
+    Password: PHRASE, "Name of the business": business, "Time zone": "Africa/Lagos",
   };
   for (const [label, text] of Object.entries(typed)) {
     await page.getByLabel(label, { exact: true }).fill(text);
   }
+  await page.getByLabel("Country", { exact: true }).selectOption("Nigeria");
+  await page.getByLabel("Currency", { exact: true }).selectOption("NGN");
   await page.getByRole("button", { name: "Open the business" }).click();
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
 }

@@ -77,6 +77,7 @@ class Running:
                 "key_id": key["id"],
                 "endpoint_id": endpoint["id"],
                 "delivery_id": delivery.data["id"],
+                "event_id": delivery.data["eventId"],
                 "since": "2026-01-31",
                 "until": iso(now()),
                 "url": "https://shop.example.com/hooks/tillhouse",

@@ -78,6 +78,14 @@ async def test_the_door_is_safe_and_kept_by_no_browser(path: str, make: Make) ->
     assert browser.response.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("path", DOOR)
+async def test_the_door_is_small(path: str, make: Make) -> None:
+    """With its style, on a first visit and compressed."""
+    browser = Browser(make.anybody)
+    await browser.open(path, 400 if "token" in path else 200)
+    await check_small(browser)
+
+
 @pytest.fixture(scope="module")
 async def full(app: App) -> tuple[Business, World]:
     """A business with ten of everything, for those tests that only look."""
@@ -241,7 +249,7 @@ def test_no_sentence_is_left_over() -> None:
         "first_call.", "logs.part.", "logs.about.", "logs.count.", "usage.more.",
         "usage.stored_kind.",
         "promotions.active", "promotions.inactive", "products.active", "products.inactive",
-        "settings.", "tax_inclusive.",
+        "settings.", "tax_inclusive.", "country.", "currency.",
     }  # fmt: skip
     left = [
         name

@@ -220,7 +220,7 @@ async def test_another_business_and_another_book_have_no_such_link(
 
 
 async def test_a_link_tells_its_payments_and_its_hour(owner: Browser, business: Business) -> None:
-    """Of an order: each with its page; and the hour at which a link ends."""
+    """Of an order and into the wallet: each with its page; and the hour at which a link ends."""
     world = await fill_all(business)
     order_id = world.ids["order_id"]
     body = {"target_type": "sale", "target_id": order_id}
@@ -235,6 +235,13 @@ async def test_a_link_tells_its_payments_and_its_hour(owner: Browser, business: 
     link = await wallet_link(business)
     page = await owner.open(f"/desk/links/{link['id']}")
     assert link["expiresAt"][13:16] in page.words.partition("Expires")[2]
+    assert not [to for to in page.links if to.startswith("/desk/finance/transactions/")]
+    await pay(business, link)
+    page = await owner.open(f"/desk/links/{link['id']}")
+    path = f"/v1/finance/transactions?payment_link_id={link['id']}"
+    found = (await business.owner.get(path, headers=TEST, status=200)).data
+    assert [one["amount"] for one in found] == [250]
+    assert f"/desk/finance/transactions/{found[0]['id']}" in page.links
 
 
 async def test_a_new_link_suggests_customers(owner: Browser, business: Business) -> None:

@@ -59,6 +59,31 @@ async def test_the_pages_of_a_long_log_stay_small(
         assert plan["Actual Rows"] == 1
 
 
+async def test_an_event_is_shown_however_many_came_after(
+    owner: Browser, business: Business, sql: asyncpg.Connection
+) -> None:
+    """It is asked for by its id, not looked for among the latest."""
+    endpoint = await business.endpoint(events=["order.created"])
+    event_id, text = new_id(), uuid4().hex
+    event = {
+        "id": str(event_id), "type": "order.created", "apiVersion": "v1",
+        "businessId": business.id, "created": iso(now()), "environment": "test",
+        "data": {"note": text},
+    }  # fmt: skip
+    ids = [event_id, *(new_id() for _ in range(100))]
+    await sql.execute(
+        """
+        INSERT INTO webhook_events (book_id, id, type, payload)
+        SELECT book_id, event, 'order.created', $3
+        FROM webhook_endpoints, unnest($2::uuid[]) event WHERE id = $1
+        """,
+        UUID(endpoint["id"]), ids, json.dumps(event),
+    )  # fmt: skip
+    page = await owner.open(f"/desk/developers/events/{event_id}")
+    assert text in page.words
+    await owner.open(f"/desk/developers/events/{new_id()}", status=404)
+
+
 async def test_the_page_of_a_large_payload_stays_small(
     owner: Browser, business: Business, sql: asyncpg.Connection
 ) -> None:

@@ -97,7 +97,8 @@ PLACES = {
         POST /api/developer/webhook-settings/{}/rotate-secret,
         POST /api/developer/webhook-settings/{}/view-secret,
         GET /api/developer/webhook-deliveries, GET /api/developer/webhook-deliveries/{},
-        POST /api/developer/webhook-deliveries/{}/resend, GET /v1/events/stream""",
+        POST /api/developer/webhook-deliveries/{}/resend, GET /v1/events/stream,
+        GET /v1/events/{}""",
     "logs": "GET /api/developer/events, GET /api/developer/usage",
     "commands": "GET /api/developer/api-keys, POST /api/developer/api-keys/{}/view-secret",
 }  # fmt: skip

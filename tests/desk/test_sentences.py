@@ -3,12 +3,15 @@
 import importlib
 import pkgutil
 
+import phonenumbers
 import pytest
 
 from tillhouse import desk
-from tillhouse.desk.frame.sentences import SENTENCES, for_people
+from tillhouse.desk.frame.sentences import COUNTRIES, CURRENCIES, SENTENCES, for_people
 from tillhouse.desk.operations import Operation
 from tillhouse.http.route import Portal, Session
+from tillhouse.kit.money import EXPONENTS
+from tillhouse.kit.values import CountryCode
 
 
 @pytest.mark.parametrize(
@@ -47,6 +50,24 @@ def test_the_password_is_asked_for_by_name() -> None:
                 wanted.add(f"{value.route.method} {value.route.path}")
     start = "step_up_for."
     assert {name.removeprefix(start) for name in SENTENCES if name.startswith(start)} == wanted
+
+
+def test_every_country_by_which_numbers_are_read_has_a_name() -> None:
+    """And none else has: a code that the API refused could not be chosen."""
+    codes = [code for code, _ in COUNTRIES]
+    assert sorted(codes) == sorted(phonenumbers.SUPPORTED_REGIONS)
+    assert [CountryCode.check(code) for code in codes] == codes
+    assert len({name for _, name in COUNTRIES}) == len(codes)
+
+
+# The API takes them, too, but no till counts money in them: funds, indexes and such units.
+UNITS_OF_ACCOUNT = {"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"}
+
+
+def test_every_currency_has_a_name() -> None:
+    """All that the API takes but units of account."""
+    assert {code for code, _ in CURRENCIES} == EXPONENTS.keys() - UNITS_OF_ACCOUNT
+    assert len({name for _, name in CURRENCIES}) == len(CURRENCIES)
 
 
 def test_each_place_is_a_page_of_the_navigation() -> None:

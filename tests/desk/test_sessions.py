@@ -51,10 +51,13 @@ async def test_a_refused_registration_keeps_what_was_typed(browser: Browser) -> 
     await browser.open("/desk/register")
     page = await browser.submit(
         "/desk/register", status=422, name="Ngozi", email="no address", password="short",
-        business_name="Eze", business_type="retail",
+        business_name="Eze", business_type="retail", country="CI", currency="XOF",
     )  # fmt: skip
     fields = next(form for form in page.forms if form.action == "/desk/register").fields
     assert (fields["name"], fields["email"], fields["password"]) == ("Ngozi", "no address", "")
+    assert (fields["country"], fields["currency"]) == ("CI", "XOF")
+    assert "Nigerian naira (NGN)" in page.words
+    assert "West African CFA franc (XOF)" in page.words
     wrong = [found["name"] for _, found in page.elements if "aria-invalid" in found]
     assert wrong == ["email", "password"]
     assert "2 fields need another look" in page.alerts[0]

@@ -7,6 +7,7 @@ import pytest
 from tests.desk.browser import Browser, named
 from tests.desk.conftest import SignsIn
 from tests.desk.goods import form_of, read, wrong
+from tests.desk.world import TEST
 from tests.make import Business, Make
 from tillhouse.access.scopes import Role
 
@@ -50,6 +51,22 @@ async def test_the_business_is_changed(owner: Browser, business: Business) -> No
     assert [told[name] for name in ("legalName", "address", "receiptFooter")] == [None] * 3
     assert told["taxNumbers"] == []
     assert told["name"] == "Ada's Kitchen"
+
+
+async def test_a_country_is_chosen_by_its_name(
+    owner: Browser, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """One that has none here, since the API takes more, stays until another is chosen."""
+    await owner.open(BUSINESS)
+    await owner.submit(BUSINESS, country="CI")
+    page = await owner.open(BUSINESS)
+    assert form_of(page, BUSINESS).fields["country"] == "CI"
+    cashier = await signed_in(await make.member(business, "cashier"))
+    assert "Ivoire" in (await cashier.open(BUSINESS)).words
+    await business.owner.patch("/v1/business", {"country": "AQ"}, headers=TEST, status=200)
+    await owner.open(BUSINESS)
+    await owner.submit(BUSINESS, name="Bola's")
+    assert [(await shown(business))[name] for name in ("name", "country")] == ["Bola's", "AQ"]
 
 
 async def test_every_wrong_field_is_named_and_nothing_typed_is_lost(

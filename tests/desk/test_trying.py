@@ -27,10 +27,16 @@ def addressed(method: str, path: str, **values: str) -> str:
 
 def body_of(browser: Browser) -> Any:
     """The answer that the page shows."""
-    shown = re.compile(r'role="region"[^>]*>X-Request-Id: \S+\n(.*?)</pre>', re.DOTALL)
-    text = shown.search(browser.response.body.decode())
-    assert text
-    return json.loads(html.unescape(text[1]))
+    return json.loads(shown_by(browser)[1])
+
+
+def shown_by(browser: Browser) -> tuple[dict[str, str], str]:
+    """The headers that the page shows, and the text of the answer."""
+    shown = re.compile(r'role="region"[^>]*>(.*?)</pre>', re.DOTALL)
+    found = shown.search(browser.response.body.decode())
+    assert found
+    head, _, text = html.unescape(found[1]).partition("\n\n")
+    return dict(line.split(": ", 1) for line in head.splitlines()), text
 
 
 def command_of(page: PageParts) -> list[str]:
@@ -81,6 +87,21 @@ async def test_a_table_is_shown_as_it_is(owner: Browser, business: Business) -> 
     assert "Answer 200" in page.words
     assert "X-Request-Id" in page.words
     assert "account,currency,debits,credits,balance" in page.words
+
+
+async def test_an_answer_is_shown_with_its_headers(owner: Browser) -> None:
+    """Its type, the id of the request, and where the next page of a table is."""
+    await owner.open(addressed("GET", "/v1/orders", send="yes"))
+    headers, _ = shown_by(owner)
+    assert headers.keys() == {"Content-Type", "X-Request-Id"}
+    assert headers["Content-Type"].startswith("application/json")
+    await owner.open(addressed("GET", "/v1/orders", query_limit="none", send="yes"))
+    assert shown_by(owner)[0].keys() == headers.keys()
+    await owner.open(addressed("GET", "/v1/ledger/accounts", query_format="csv", send="yes"))
+    headers, text = shown_by(owner)
+    assert headers["Content-Type"].startswith("text/csv")
+    assert text.count(",") > 3
+    assert not text.startswith("{")
 
 
 async def test_a_long_answer_is_bounded(owner: Browser, business: Business) -> None:

@@ -108,6 +108,21 @@ async def test_who_accepts_no_stream_gets_a_list(shop: Shop) -> None:
     assert [event["id"] for event in found] == [ids[2]]
 
 
+async def test_an_event_is_read_by_its_id(shop: Shop, make: Make) -> None:
+    """As the list has it; of another business, and in the other book, there is none."""
+    client = await shop.business.client("events:read")
+    ids = [await shop.emit(), await shop.emit("order.updated")]
+    listed = (await client.get(PATH, status=200)).data
+    path = f"/v1/events/{ids[0]}"
+    assert (await client.get(path, status=200)).data == listed[1]
+    other = await (await make.business()).client("events:read")
+    await other.get(path, status=404)
+    live = await shop.business.client("events:read", environment="live")
+    await live.get(path, status=404)
+    unread = await shop.business.client("orders:read")
+    await unread.get(path, status=403)
+
+
 async def test_streams_of_a_book_share_a_look(shop: Shop) -> None:
     """However many a business has open, each of its events is looked up once or twice."""
     pool = shop.services.pool

@@ -80,6 +80,12 @@ async def _make_delivery(business: Business, environment: str) -> str:
     return (await business.owner.post(f"{_ENDPOINTS}/{endpoint_id}/test", status=202)).data["id"]
 
 
+async def _make_event(business: Business, environment: str) -> str:
+    endpoint_id = await _make_endpoint(business, environment)
+    path = f"{_ENDPOINTS}/{endpoint_id}/test"
+    return (await business.owner.post(path, status=202)).data["eventId"]
+
+
 _ENDPOINTS = "/api/developer/webhook-endpoints"
 
 # Names in paths that are one of a few words.
@@ -97,8 +103,9 @@ MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "login_session_id": _make_session,
     "endpoint_id": _make_endpoint,
     "delivery_id": _make_delivery,
+    "event_id": _make_event,
 }
-# A delivery stays in the log for ever, so it has no remover.
+# A delivery and an event stay in the log for ever, so they have no remover.
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
     "key_id": _delete_key,
     "login_session_id": _end_session,

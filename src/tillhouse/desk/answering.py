@@ -25,6 +25,7 @@ from tillhouse.desk.page import (
     Streamed,
 )
 from tillhouse.desk.session import cookies, forms
+from tillhouse.desk.session.carrying import with_secrets
 from tillhouse.desk.session.forms import MadeFor
 from tillhouse.desk.session.proving import prove, sign_in_again, step_up
 from tillhouse.desk.session.recent import RecentCookies
@@ -192,6 +193,7 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Stre
         raise SecondFactorSetupRequired(sentence("refusal.factor_first"))
     if refused := await prove(page):
         return refused
+    page.form = with_secrets(page)
     return await route.handler(page)
 
 

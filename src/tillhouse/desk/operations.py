@@ -14,9 +14,11 @@ import msgspec
 
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.process import Services
+from tillhouse.http.answer import JSON, sheet_headers
 from tillhouse.http.caller import check_person
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.exchange import Exchange
+from tillhouse.http.problems import Headers
 from tillhouse.http.raw import RawRequest
 from tillhouse.http.route import Route, Scope
 from tillhouse.kit.errors import Forbidden
@@ -86,20 +88,19 @@ class OperationAnswer(msgspec.Struct, frozen=True):
     extra: Mapping[str, Any]
 
 
+class SentAnswer(msgspec.Struct, frozen=True):
+    """The answer of an operation as a client would get it, with the headers of its own."""
+
+    status: int
+    body: bytes
+    headers: Headers
+
+
 class Acting(msgspec.Struct, frozen=True):
     """The person who calls, and the book: None where no session is needed."""
 
     person: UserCaller | None
     environment: Environment
-
-
-class SentAnswer(msgspec.Struct, frozen=True):
-    """The answer as a client would get it."""
-
-    status: int
-    body: bytes
-    # Whether the body is a table in place of JSON.
-    is_sheet: bool = False
 
 
 class Arguments(msgspec.Struct, frozen=True):
@@ -119,7 +120,8 @@ async def call(
     given: Arguments,
 ) -> OperationAnswer:
     """Call an operation as a person in one of the person's books, or raise its refusal."""
-    envelope = _READ.decode((await answer_of(services, request, acting, operation, given)).body)
+    answer = await answer_of(services, request, acting, operation, given)
+    envelope = _READ.decode(answer.body)
     return OperationAnswer(envelope.pop("data"), envelope.pop("message"), envelope)
 
 
@@ -130,7 +132,7 @@ async def answer_of(
     operation: Operation,
     given: Arguments,
 ) -> SentAnswer:
-    """The same, as the status and the bytes that a client would get."""
+    """The same, as a client would get it."""
     headers = {b"service-environment": acting.environment.encode()}
     if given.key is not None:
         headers[b"idempotency-key"] = given.key.encode()
@@ -153,7 +155,9 @@ async def answer_of(
     raw = b"" if given.body is None else encode(given.body)
     answer = await operation.handler.perform(services, exchange, path, raw)
     assert isinstance(answer.body, bytes), "only a request that accepts events gets a stream"  # noqa: S101
-    return SentAnswer(answer.status, answer.body, answer.sheet is not None)
+    table = answer.sheet
+    own = sheet_headers(exchange, table.next) if table else [(b"content-type", JSON)]
+    return SentAnswer(answer.status, answer.body, own)
 
 
 def scope_of(route: Route) -> str | None:

@@ -1,6 +1,7 @@
 """Templates to bytes: every value escaped, every sentence from the catalogue."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -11,6 +12,7 @@ from tillhouse.desk.frame.sentences import counted, fault, for_people, label, se
 from tillhouse.desk.frame.words import money
 from tillhouse.desk.operations import listed
 from tillhouse.desk.page import PageRequest, Shown
+from tillhouse.desk.session.carrying import carried
 from tillhouse.desk.session.forms import CSRF, MADE_FOR, proof
 from tillhouse.http.raw import HTML, RawAnswer
 from tillhouse.kit.clock import iso
@@ -51,6 +53,7 @@ def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
         "person": page.person,
         "calls": page.calls,
         "form": page.form,
+        "carried": partial(carried, page),
         "action": page.action,
         "query": page.request.query,
         "now": iso(page.request.now),

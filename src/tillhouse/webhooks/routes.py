@@ -97,4 +97,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/events/stream", stream.list_latest, Scope("events:read"),
           "Follow the events of the book, or list the latest 100, the newest first", "Events",
           stream=follow_events),
+    Route("GET", "/v1/events/{event_id}", stream.show, Scope("events:read"),
+          "Read one event, as webhooks carry it", "Event"),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from tillhouse.desk.operations import (
 )
 from tillhouse.desk.page import PageRequest, PageRoute, Shown
 from tillhouse.http import problems
+from tillhouse.http.answer import JSON
 from tillhouse.http.caller import READS
 from tillhouse.kit.errors import Missing, Problem
 
@@ -29,6 +30,8 @@ _VALUE_MAX, _BODY_MAX = 500, 4_000
 _NAME = re.compile(r"\{(\w+)\}")
 # Fields of the form that stand for a value in the path, or in the query, of the call.
 _OF_PATH, _OF_QUERY = "path.", "query."
+# The headers that are shown, in this order, of those that the answer has.
+_HEADERS = (b"content-type", b"x-request-id", b"link", b"retry-after")
 Values = Mapping[str, str]
 
 
@@ -36,8 +39,7 @@ class Answer(msgspec.Struct, frozen=True):
     """The answer of a call: its status, its beginning, and how many characters are left out."""
 
     status: int
-    # The header by which the call is found in logs.
-    header: str
+    headers: list[str]
     text: str
     left_out: int
 
@@ -142,15 +144,21 @@ async def _answer(page: PageRequest, trial: Trial) -> Answer:
     """Send it as the person, in the test book, whatever book is shown."""
     values = tuple(trial.path.get(name, "") for name in trial.operation.handler.path_types)
     acting, given = Acting(page.person, "test"), Arguments(values, trial.query)
+    request_id = page.request.request_id
     try:
         sent = await answer_of(page.services, page.request, acting, trial.operation, given)
     except Problem as problem:
-        body = problems.envelope(problem, page.request.request_id)
-        sent = SentAnswer(problems.status_of(problem), body)
-    text = (sent.body if sent.is_sheet else msgspec.json.format(sent.body, indent=2)).decode()
+        own = [(b"content-type", JSON), *problems.headers_of(problem)]
+        body = problems.envelope(problem, request_id)
+        sent = SentAnswer(problems.status_of(problem), body, own)
+    own = dict(sent.headers)
+    is_table = own[b"content-type"] != JSON
+    text = (sent.body if is_table else msgspec.json.format(sent.body, indent=2)).decode()
     beginning = bounded(text)
-    header = f"X-Request-Id: {page.request.request_id}"
-    return Answer(sent.status, header, beginning, len(text) - len(beginning))
+    headers = {b"x-request-id": request_id.encode(), **own}
+    lines = [f"{name.decode().title()}: {headers[name].decode()}" for name in _HEADERS
+             if name in headers]  # fmt: skip
+    return Answer(sent.status, lines, beginning, len(text) - len(beginning))
 
 
 @cache

@@ -3,12 +3,12 @@
 import zlib
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
-from tillhouse.desk.developers.webhooks.operations import LATEST_EVENTS
+from tillhouse.desk.developers.webhooks.operations import EVENT
 from tillhouse.desk.page import PageRequest
+from tillhouse.kit.errors import Missing
 from tillhouse.kit.json import encode
 
 SHOWN_MAX = 6_000
@@ -43,10 +43,12 @@ def bounded(text: str) -> str:
 
 
 async def event_of(page: PageRequest, event_id: str) -> Data | None:
-    """An event by its id, where it is among the latest and the role reads events."""
-    before = str(UUID(int=UUID(event_id).int - 1))
-    found = await page.read(LATEST_EVENTS, since=before)
-    return next((one for one in (found.data if found else ()) if one["id"] == event_id), None)
+    """An event by its id, where it is kept and the role reads events."""
+    try:
+        found = await page.read(EVENT, event_id)
+    except Missing:
+        return None
+    return found.data if found else None
 
 
 async def payload_of(page: PageRequest, delivery: Data) -> Payload:

@@ -1,21 +1,23 @@
-"""The catalogue: every sentence of the pages by its name, from the file of each area."""
+"""The catalogue: every sentence of the pages by its name, from the files of each area."""
 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
 from importlib.resources import files
 from typing import Any
 
 from tillhouse.kit.money import NO_AMOUNT, NO_NUMBER
 from tillhouse.kit.values import NO_COUNTRY, NO_CURRENCY, NO_ZONE
 
-_FILE = "english.toml"
+_FILES = "english*.toml"
 
 
 def _read() -> Iterator[tuple[str, str]]:
     for area in files("tillhouse.desk").iterdir():
-        if area.is_dir() and (file := area / _FILE).is_file():
-            yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+        for file in area.iterdir() if area.is_dir() else ():
+            if fnmatch(file.name, _FILES):
+                yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -33,6 +35,31 @@ def sentence(name: str, /, **values: object) -> str:
     """A sentence with these values in it; one that the catalogue lacks is an error of ours."""
     text = SENTENCES[name]
     return text.format(**values) if values else text
+
+
+def _named(kind: str) -> list[tuple[str, str]]:
+    start = f"{kind}."
+    return [
+        (name.removeprefix(start), text)
+        for name, text in SENTENCES.items()
+        if name.startswith(start)
+    ]
+
+
+# Codes with their names, by the order of the names.
+COUNTRIES = _named("country")
+CURRENCIES = [(code, f"{name} ({code})") for code, name in _named("currency")]
+
+
+def country_name(code: str) -> str:
+    """A country as people call it; one that has no name here, by its code."""
+    return SENTENCES.get(f"country.{code}", code)
+
+
+def countries_with(code: str) -> list[tuple[str, str]]:
+    """The countries to choose from, with one that was chosen elsewhere and has no name here."""
+    is_named = not code or f"country.{code}" in SENTENCES
+    return COUNTRIES if is_named else [(code, code), *COUNTRIES]
 
 
 def counted(name: str, count: int, /, **values: object) -> str:

@@ -123,8 +123,8 @@ def shown(link: Data, frame: Frame) -> LinkShown:
     )
 
 
-def paid(link: Data, transactions: list[Data], frame: Frame) -> list[tuple[str, str, str]]:
-    """Its payments: when, how much, and the page of each."""
+def paid(transactions: list[Data], frame: Frame) -> list[tuple[str, str, str]]:
+    """The payments of a link: when, how much, and the page of each."""
     today = frame.local.date()
     return [
         (
@@ -133,7 +133,6 @@ def paid(link: Data, transactions: list[Data], frame: Frame) -> list[tuple[str, 
             f"/desk/finance/transactions/{one['id']}",
         )
         for one in transactions
-        if one["paymentLinkId"] == link["id"] and one["direction"] == "in"
     ]
 
 

@@ -47,11 +47,11 @@ async def show_link(page: PageRequest) -> Shown:
     """One link with what became of it."""
     link, frame = (await page.needed(LINK, page.path["link_id"])).data, await frame_of(page)
     told = None
-    if link["targetType"] == "sale" and link["paymentsCount"]:
-        told = await page.read(LIST_TRANSACTIONS, order_id=link["targetId"], limit=_PAYMENTS_SHOWN)
+    if link["paymentsCount"]:
+        told = await page.read(LIST_TRANSACTIONS, payment_link_id=link["id"], limit=_PAYMENTS_SHOWN)
     facts = {
         "link": shown(link, frame),
-        "paid": paid(link, told.data, frame) if told else [],
+        "paid": paid(told.data, frame) if told else [],
         "may_cancel": page.may(CANCEL),
     }
     return Shown("links/link.html", facts)

@@ -25,7 +25,9 @@ STEP_UP_EMAIL, STEP_UP_PASSWORD = "step_up_email", "step_up_password"
 STEP_UP_FOR = "step_up_for"
 # The second step of signing in: the sealed password of the first one, and the code.
 TICKET, CODE = "sign_in_ticket", "sign_in_code"
-_OWN = frozenset({
+# The sealed secrets of the page's own form.
+CARRIED_SECRETS = "carried_secrets"
+OWN = frozenset({
     CSRF, SIGN_IN_EMAIL, SIGN_IN_PASSWORD, TICKET, CODE, STEP_UP_EMAIL, STEP_UP_PASSWORD,
     STEP_UP_FOR,
 })  # fmt: skip
@@ -69,15 +71,6 @@ class Form(Mapping[str, str]):
     def all(self, name: str) -> list[str]:
         """Every value of a name."""
         return [value for own, value in self.pairs if own == name]
-
-    @property
-    def carried(self) -> list[tuple[str, str]]:
-        """The fields of the page's own form, to be sent once more; but no password."""
-        return [
-            (name, value)
-            for name, value in self.pairs
-            if name not in _OWN and "password" not in name
-        ]
 
 
 def read(body: bytes) -> Form:

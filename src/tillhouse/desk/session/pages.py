@@ -6,6 +6,7 @@ from tillhouse.access.people import take_opening
 from tillhouse.accounts.members.actions import read_invitation
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import first_page
+from tillhouse.desk.frame.sentences import COUNTRIES, CURRENCIES
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
@@ -25,17 +26,18 @@ REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
 JOIN = Operation(ACCOUNTS, "POST", "/api/auth/accept-invitation")
 
 _SIGN_IN = Shown("session/sign_in.html", is_secret=True, has_frame=False)
-_REGISTER = Shown("session/register.html", is_secret=True, has_frame=False)
+_REGISTER = Shown(
+    "session/register.html",
+    {"countries": COUNTRIES, "currencies": CURRENCIES},
+    is_secret=True,
+    has_frame=False,
+)
 _JOIN = Shown("session/join.html", is_secret=True, has_frame=False)
 _OPEN = Shown("session/open.html", is_secret=True, has_frame=False)
 _REGISTERED = (
     "name", "email", "password", "business_name", "business_type", "country", "currency",
     "time_zone",
 )  # fmt: skip
-
-
-# Codes are written in capitals; people write them as they like.
-_CODES = ("country", "currency")
 
 
 async def show_sign_in(page: PageRequest) -> Shown | Onward:
@@ -68,7 +70,6 @@ async def register(page: PageRequest) -> Shown | Onward:
     """Open a business, and sign its owner in; it begins in the test book."""
     _check_scheme(page)
     body = {name: page.form[name] for name in _REGISTERED if page.form.get(name)}
-    body |= {name: body[name].upper() for name in _CODES if name in body}
     try:
         answer = await page.act(REGISTER, body=body)
     except FormRefused as refused:

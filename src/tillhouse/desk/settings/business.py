@@ -7,7 +7,7 @@ import msgspec
 
 from tillhouse.desk.fields import cleared, faults_at
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.sentences import countries_with, country_name, sentence
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings import operations as ops
@@ -65,6 +65,8 @@ async def _shown(page: PageRequest, section: Section) -> Shown:
         "values": values,
         "tax_numbers": min(len(found.data["taxNumbers"]) + 1, _TAX_NUMBERS_MAX),
         "may_change": page.may(ops.CHANGE_BUSINESS),
+        "countries_with": countries_with,
+        "country_name": country_name,
     }
     return Shown(f"settings/{section.name}.html", facts)
 

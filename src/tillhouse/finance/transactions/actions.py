@@ -68,6 +68,7 @@ async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:
         until=until,
         customer_id=customer_id,
         order_id=wanted.order_id,
+        payment_link_id=wanted.payment_link_id,
         code=wanted.search.upper() if wanted.search else None,
         words=word_query(wanted.search) or None if wanted.search else None,
     )

@@ -31,6 +31,8 @@ class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
     """Only transactions of this store."""
     order_id: OrderId | None = None
     """Only transactions with this `orderId`: payments, and what a provider took or gave back."""
+    payment_link_id: UUID | None = None
+    """Only transactions with this `paymentLinkId`: the payments that came through the link."""
     since: DateOrTimestamp | None = None
     """From this day or moment on; a day is the business's, or the store's with `store_id`."""
     until: DateOrTimestamp | None = None

@@ -36,6 +36,13 @@ async def list_event_ids_after(db: Db, book_id: BookId, after: UUID) -> list[UUI
     return [row["id"] for row in rows]
 
 
+async def find_event(db: Db, book_id: BookId, event_id: UUID) -> str | None:
+    """The payload of an event."""
+    return await db.fetchval(
+        "SELECT payload FROM webhook_events WHERE book_id = $1 AND id = $2", book_id, event_id
+    )
+
+
 async def list_latest_events(
     db: Db, book_id: BookId, after: UUID, types: list[str] | None, limit: int
 ) -> Sequence[Record]:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import LiteralString
+from uuid import UUID
 
 import msgspec
 
@@ -24,6 +25,7 @@ class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     customer_id: CustomerId | None = None
     order_id: OrderId | None = None
+    payment_link_id: UUID | None = None
     # A search: how the reference or the order's short code begins, and the words of a name.
     code: str | None = None
     words: str | None = None
@@ -46,7 +48,8 @@ class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_picked(self) -> bool:
         """Whether few are picked out, by what no tally knows."""
-        return self.is_searched or self.customer_id is not None or self.order_id is not None
+        named = (self.customer_id, self.order_id, self.payment_link_id)
+        return self.is_searched or any(one is not None for one in named)
 
     @property
     def is_dated(self) -> bool:
@@ -74,7 +77,7 @@ _PICKED: LiteralString = """
             t.is_told
         """
 # $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer, $6
-# an order.
+# an order, $7 a payment link.
 _IDS_OF_ORDER: LiteralString = """
     SELECT m.id FROM transactions m
     WHERE m.book_id = $1 AND m.source_id = $6 AND m.source_type = 'order'
@@ -89,6 +92,11 @@ _IDS_OF_ORDER: LiteralString = """
     JOIN transactions m ON m.book_id = d.book_id AND m.source_id = d.id
         AND m.source_type = 'dispute'
     WHERE d.book_id = $1 AND d.order_id = $6
+"""
+_IDS_OF_LINK: LiteralString = """
+    SELECT p.transaction_id FROM payins p
+    WHERE p.book_id = $1 AND p.target_type = 'payment_link' AND p.target_id = $7
+        AND p.transaction_id IS NOT NULL
 """
 _FOUND: LiteralString = (
     """
@@ -127,6 +135,8 @@ _FOUND: LiteralString = (
         SELECT t.* FROM found t WHERE ($5::uuid IS NULL OR t.customer_id = $5)
             AND ($6::uuid IS NULL OR t.id IN ("""
     + _IDS_OF_ORDER
+    + ")) AND ($7::uuid IS NULL OR t.id IN ("
+    + _IDS_OF_LINK
     + """))
     )"""
 )
@@ -134,22 +144,37 @@ _OF_CUSTOMER: LiteralString = """
     WITH picked AS (
         SELECT t.* FROM transactions t WHERE t.book_id = $1 AND t.customer_id = $5
             AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AND $6::uuid IS NULL
+            AND $7::uuid IS NULL
     )"""
 _OF_ORDER: LiteralString = (
     """
     WITH picked AS (
         SELECT t.* FROM transactions t
         WHERE t.book_id = $1 AND ($5::uuid IS NULL OR t.customer_id = $5)
-            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AND t.id IN ("""
+            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL
+            AND $7::uuid IS NULL AND t.id IN ("""
     + _IDS_OF_ORDER
     + "))"
+)
+_OF_LINK: LiteralString = (
+    """
+    WITH picked AS (
+        SELECT t.* FROM transactions t
+        WHERE t.book_id = $1 AND ($5::uuid IS NULL OR t.customer_id = $5)
+            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AND t.id IN ("""
+    + _IDS_OF_LINK
+    + ") AND ($6::uuid IS NULL OR t.id IN ("
+    + _IDS_OF_ORDER
+    + ")))"
 )
 
 
 def picked(query: TransactionQuery) -> LiteralString:
-    """The transactions that a search finds, or of an order or a customer, as the CTE `picked`."""
+    """The transactions of a search, a link, an order or a customer, as the CTE `picked`."""
     if query.is_searched:
         return _FOUND
+    if query.payment_link_id is not None:
+        return _OF_LINK
     return _OF_ORDER if query.order_id is not None else _OF_CUSTOMER
 
 
@@ -162,4 +187,5 @@ def fixed(book_id: BookId, query: TransactionQuery) -> Where:
         query.short_code,
         query.customer_id,
         query.order_id,
+        query.payment_link_id,
     )
