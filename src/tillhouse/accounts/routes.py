@@ -44,7 +44,7 @@ ROUTES: tuple[Route, ...] = (
           has_own_queue=True),
     Route("POST", "/api/auth/forgot-password", forgotten.request_link, Open(),
           "Ask for a link that sets a new password",
-          "If the address has an account, a link is on its way to it"),
+          "If the address has an account and this server sends mails, a link is mailed to it"),
     Route("POST", "/api/auth/reset-password", forgotten.reset, Open(),
           "Set a new password by a link that was mailed; all your sessions end", "Password set"),
     Route("GET", "/api/auth/second-factor", second_factor.show, _BEFORE_FACTOR,

@@ -9,8 +9,9 @@ from tillhouse.access.attempt_rules import Budget
 from tillhouse.kit.errors import Refused
 
 LINK_LASTS = timedelta(minutes=30)
-# Every one that is mailed is a link that works: a flood for somebody's address takes nothing away.
-LINKS_FOR_ADDRESS = Budget(burst=5, every=timedelta(hours=1))
+# Every one that is mailed is a link that works, until the next may be asked for: so a flood for
+# somebody's address takes nothing away.
+LINKS_FOR_ADDRESS = Budget(burst=5, every=LINK_LASTS)
 LINKS_FROM_NETWORK = Budget(burst=20, every=timedelta(minutes=3))
 # A token has 256 random bits; the bound is on the work of looking for what isn't there.
 WRONG_LINKS = Budget(burst=50, every=timedelta(seconds=36))
