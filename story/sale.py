@@ -192,6 +192,7 @@ def promised(s: Story) -> None:
     }
     s.known["old_id"] = s.sends("POST /v1/orders", old)["id"]
     given = {"amount": 5000, "reason": "Two trays were cold"}
+    s.sends("POST /v1/orders/{order_id}/refunds/preview", given, order_id=s.known["old_id"])
     s.sends("POST /v1/orders/{order_id}/refunds", given, order_id=s.known["old_id"])
     s.sends("POST /v1/orders/{order_id}/refunds", {}, order_id=s.known["old_id"], status=422)
     s.sends("GET /v1/orders/{order_id}/refunds", order_id=s.known["old_id"])

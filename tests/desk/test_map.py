@@ -36,6 +36,7 @@ PLACES = {
         POST /v1/orders/{}/confirm, POST /v1/orders/{}/send-to-kitchen,
         POST /v1/orders/{}/kitchen-status, POST /v1/orders/{}/requery,
         POST /v1/orders/{}/receipt, POST /v1/orders/{}/payments, POST /v1/orders/{}/refunds,
+        POST /v1/orders/{}/refunds/preview,
         GET /api/developer/webhook-deliveries""",
     "links": """
         GET /v1/payment-links, POST /v1/payment-links, POST /v1/payment-links/wallet/dynamic,

@@ -171,6 +171,25 @@ async def test_a_refund_offers_the_ways_that_it_can_go(owner: Browser, business:
     assert "Cash ($6.00 came)" in owner.page.words
 
 
+async def test_a_refund_shows_what_it_comes_to_first(owner: Browser, business: Business) -> None:
+    """All that was typed stays, nothing is done; a fault stands at its line."""
+    line = {"product_name": "Tea", "quantity": 2, "custom_price": 20}
+    order = await business.made("/v1/orders", {"items": [line], "amount_paid": 40})
+    path, name = f"/desk/orders/{order['id']}", f"lines.{order['items'][0]['id']}"
+    await owner.open(f"{path}/refund")
+    page = await owner.submit(f"{path}/refunds", 200, **{name: "1", "preview": "true"})
+    assert "$20.00 would be given back. Nothing is done yet." in page.words
+    assert "Refund $20.00" in page.words
+    form = next(form for form in page.forms if form.action == f"{path}/refunds")
+    assert form.fields[name] == "1"
+    page = await owner.submit(f"{path}/refunds", 422, **{name: "3", "preview": "true"})
+    assert "must not exceed the 2" in page.words
+    assert "Given back" not in (await owner.open(path)).words
+    await owner.open(f"{path}/refund")
+    await owner.submit(f"{path}/refunds", **{name: "1"})
+    assert "Given back \N{MINUS SIGN}$20.00" in (await owner.open(path)).words
+
+
 async def test_what_was_given_back_is_not_called_paid(owner: Browser, business: Business) -> None:
     """On its page and in the list, where it wears one word for its money."""
     line = {"product_name": "Tea", "quantity": 1, "custom_price": 20}

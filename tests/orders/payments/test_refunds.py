@@ -69,6 +69,23 @@ async def test_a_kept_overpayment_goes_first(till: Till) -> None:
     assert await till.accounts() == {"pos": 80, "sales": -100, "refunds": 20}
 
 
+async def test_a_preview_tells_what_the_refund_does(till: Till) -> None:
+    """The same amounts, and refusals; of it nothing stays."""
+    order = await till.sell(fee(60), fee(25), amount_paid=85)
+    order = await till.patch(order, total_amount=70)
+    path = f"{ORDERS}/{order['id']}/refunds"
+    body = {"lines": [{"item_id": order["items"][0]["id"], "quantity": 1}]}
+    before = await till.show(order)
+    told = (await till.api.post(f"{path}/preview", body, status=200)).data
+    assert await till.show(order) == before
+    given = (await till.give_back(order, **body))["refunds"][0]
+    assert told == {name: given[name] for name in ("amount", "method", "lines")}
+    await till.api.post(f"{path}/preview", body, status=422)
+    await till.api.post(f"{path}/preview", {"amount": 71}, status=400)
+    seen = {"amount": 1, "if_amount_paid": 85}
+    await till.api.post(f"{path}/preview", seen, status=409)
+
+
 async def test_lines_that_come_back_leave_the_credit(till: Till) -> None:
     """85 by card, 70 charged: all goods come back for 70, and the customer still has the 15."""
     order = await till.sell(fee(60), fee(25), amount_paid=85, payment_method="pos",

@@ -247,6 +247,21 @@ async def test_credit_that_goes_back_can_not_be_spent_meanwhile(till: Giving) ->
     assert "customer_credit" not in await till.accounts()
 
 
+async def test_lines_that_go_back_leave_the_credit(till: Giving) -> None:
+    """Of 1,500 paid for 1,000: the goods go back for 1,000, and 500 are the customer's to spend."""
+    order = await till.paid(await till.deposit(1000, customer_name="Ada Obi"), "over")
+    assert order["amountPaid"] == 1500
+    line = {"item_id": order["items"][0]["id"], "quantity": 1}
+    await till.asked(order, lines=[line])
+    customer = f"/v1/customers/{order['customer']['id']}/credit"
+    assert (await till.api.get(customer, status=200)).data["available"] == 500
+    await till.send()
+    shown = await till.show(order)
+    assert (shown["status"], shown["amountPaid"]) == ("refunded", 500)
+    assert shown["refundedAmount"] == 1000
+    assert (await till.api.get(customer, status=200)).data["available"] == 500
+
+
 async def test_a_payment_that_its_provider_takes_back_meanwhile(till: Giving) -> None:
     """The rest of the payment went back, and the refund: together what came in."""
     order = await till.sold()

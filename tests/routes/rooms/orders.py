@@ -44,6 +44,7 @@ OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "POST /v1/orders/{order_id}/confirm": _make_scheduled,
     "POST /v1/orders/{order_id}/kitchen-status": _make_cooking,
     "POST /v1/orders/{order_id}/refunds": _make_paid,
+    "POST /v1/orders/{order_id}/refunds/preview": _make_paid,
     "POST /v1/orders/{order_id}/requery": _make_automated,
 }
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"order_id": make_order}
@@ -54,6 +55,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/orders/{order_id}/confirm": lambda _: {},
     "POST /v1/orders/{order_id}/payments": lambda _: _PAYMENT,
     "POST /v1/orders/{order_id}/refunds": lambda _: {"amount": 100},
+    "POST /v1/orders/{order_id}/refunds/preview": lambda _: {"amount": 100},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 # Bodies that differ from the one that passes: an order has no `name`.
@@ -62,4 +64,5 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/orders/{order_id}/kitchen-status": {"status": "served"},
     "POST /v1/orders/{order_id}/payments": {**_PAYMENT, "method": "pos"},
     "POST /v1/orders/{order_id}/refunds": {"amount": 50},
+    "POST /v1/orders/{order_id}/refunds/preview": {"amount": 50},
 }

@@ -10,6 +10,7 @@ import msgspec
 from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, Frame, frame_of
+from tillhouse.desk.frame.words import exact
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.orders import operations as ops
@@ -93,7 +94,22 @@ async def refund(page: PageRequest) -> Shown | Onward:
     if page.form.get("restock"):
         body["restock"] = True
     fields = {"lines": [f"lines.{item}" for item in back]}
+    if page.form.get("preview"):
+        return await _preview(page, body, fields)
     return await _done(page, ops.REFUND, "orders/refund.html", body | _seen(page), fields)
+
+
+async def _preview(page: PageRequest, body: Any, fields: Mapping[str, Sequence[str]]) -> Shown:
+    """The same form, with what it comes to."""
+    try:
+        told = await page.act(ops.PREVIEW_REFUND, page.path["order_id"], body=body | _seen(page))
+    except FormRefused as refused:
+        return await _refused(page, "orders/refund.html", refused.problem, fields)
+    shown = await _order(page, "orders/refund.html")
+    currency = (await frame_of(page)).currency
+    lines = {f"lines.{one['itemId']}": exact(one["amount"], currency) for one in told.data["lines"]}
+    preview = {"amount": exact(told.data["amount"], currency), "lines": lines}
+    return msgspec.structs.replace(shown, facts={**shown.facts, "preview": preview})
 
 
 async def cancel(page: PageRequest) -> Shown | Onward:
@@ -172,6 +188,7 @@ def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, 
     return {
         "order": shown(order, frame),
         "payment_key": uuid5(page.member.session_id, state),
+        "preview": None,
         "methods": _METHODS,
         "may": {
             "change": page.may(ops.CHANGE),
@@ -197,10 +214,16 @@ async def _done(
     try:
         await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
     except FormRefused as refused:
-        shown = await _order(page, template, refused.problem)
-        facts = {**shown.facts, "faults": faults_at(refused.problem, fields)}
-        return msgspec.structs.replace(shown, facts=facts)
+        return await _refused(page, template, refused.problem, fields)
     return Onward(f"{_LIST}/{order_id}")
+
+
+async def _refused(
+    page: PageRequest, template: str, problem: Problem, fields: Mapping[str, Sequence[str]]
+) -> Shown:
+    shown = await _order(page, template, problem)
+    facts = {**shown.facts, "faults": faults_at(problem, fields)}
+    return msgspec.structs.replace(shown, facts=facts)
 
 
 _GETS: dict[str, Handler] = {"refund": show_refund, "cancel": show_cancel}

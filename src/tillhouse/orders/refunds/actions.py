@@ -8,13 +8,14 @@ from tillhouse.orders.changing.actions import check_seen, lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
 from tillhouse.orders.deposits.beginning import METHOD, reason_against
+from tillhouse.orders.money_types import RefundedLine
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds import rules
-from tillhouse.orders.refunds.rules import DecidedRefund
+from tillhouse.orders.refunds.rules import DecidedRefund, RefundFacts
 from tillhouse.orders.refunds.store import find_refund_facts
-from tillhouse.orders.refunds.types import NewRefund
+from tillhouse.orders.refunds.types import NewRefund, RefundPreview
 from tillhouse.orders.returning.actions import begin, lock_money
-from tillhouse.orders.returning.rules import NOT_RETURNABLE
+from tillhouse.orders.returning.rules import NOT_RETURNABLE, ReturnablePayment, chosen
 from tillhouse.orders.returning.store import list_returnable
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, RefundShown
@@ -28,6 +29,19 @@ async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[Fiel
     return rules.refund_faults(new, order, facts)
 
 
+async def preview(call: Call, order_id: OrderId, new: NewRefund) -> RefundPreview:
+    """Tell what a refund comes to, of its lines and in all; nothing is done."""
+    order = await lock(call, order_id)
+    facts = await find_refund_facts(call.db, call.book.id, order_id)
+    decided = _decided(order, facts, new)
+    payments = await _returnable(call, order, facts, decided, new)
+    if payments is not None:
+        chosen(payments, decided.amount, new.payment_id)
+    lines = [RefundedLine(item_id=one.line.item_id, quantity=one.quantity, amount=one.amount)
+             for one in decided.lines]  # fmt: skip
+    return RefundPreview(amount=decided.amount, method=decided.method, lines=lines)
+
+
 async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     """Give money back, and the stock of lines where it is wished.
 
@@ -36,22 +50,11 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     await lock_money(call, order_id)
     order = await lock(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
-    check(rules.refund_faults(new, order, facts))
-    check_seen(order, new.if_amount_paid)
-    decided = rules.decided(new, order, facts)
-    if decided.method == METHOD:
-        payments = await list_returnable(call.db, call.book.id, order_id)
-        if payments or new.payment_id is not None:
-            _check_restock(order, new)
-            await begin(call, order, decided, new, payments)
-            return await show(call, order_id)
-    elif new.payment_id is not None:
-        raise Invalid.field("payment_id", NOT_RETURNABLE)
-    if reason := await reason_against(call, decided.method, order.currency):
-        raise Refused(reason)
-    rules.check_tender(decided, facts)
-    rules.check_disputed(decided, facts, order)
-    _check_restock(order, new)
+    decided = _decided(order, facts, new)
+    payments = await _returnable(call, order, facts, decided, new)
+    if payments is not None:
+        await begin(call, order, decided, new, payments)
+        return await show(call, order_id)
     moved = await _restock(call, order, decided) if new.restock else []
     cause = Cause(
         move=MoneyMove(method=decided.method, is_refund=True, keeps_change=True),
@@ -65,6 +68,30 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     after = rules.refunded(order, decided.amount, is_of_lines=bool(decided.lines))
     await write(call, order, after, cause)
     return await show(call, order_id)
+
+
+def _decided(order: OrderState, facts: RefundFacts, new: NewRefund) -> DecidedRefund:
+    check(rules.refund_faults(new, order, facts))
+    check_seen(order, new.if_amount_paid)
+    return rules.decided(new, order, facts)
+
+
+async def _returnable(
+    call: Call, order: OrderState, facts: RefundFacts, decided: DecidedRefund, new: NewRefund
+) -> list[ReturnablePayment] | None:
+    """The payments that a provider can give back; None: it is handed back another way, and may."""
+    _check_restock(order, new)
+    if decided.method == METHOD:
+        payments = await list_returnable(call.db, call.book.id, order.id)
+        if payments or new.payment_id is not None:
+            return payments
+    elif new.payment_id is not None:
+        raise Invalid.field("payment_id", NOT_RETURNABLE)
+    if reason := await reason_against(call, decided.method, order.currency):
+        raise Refused(reason)
+    rules.check_tender(decided, facts)
+    rules.check_disputed(decided, facts, order)
+    return None
 
 
 def _check_restock(order: OrderState, new: NewRefund) -> None:

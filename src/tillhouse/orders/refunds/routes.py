@@ -11,4 +11,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _REFUNDS, actions.refund, Scope("orders:write"),
           "Give money of an order back, by an amount or by lines", "Refund recorded",
           status=201, idempotent=True, faults=actions.new_faults),
+    Route("POST", f"{_REFUNDS}/preview", actions.preview, Scope("orders:write"),
+          "Tell what a refund would give back, without doing it", "Nothing was given back",
+          idempotent=True, faults=actions.new_faults),
 )  # fmt: skip

@@ -1,14 +1,15 @@
 """Requests of the routes of refunds."""
 
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
-from tillhouse.orders.money_types import GivenMethod
+from tillhouse.orders.money_types import GivenMethod, RefundedLine
 from tillhouse.orders.payments.types import ReceivedAmount
-from tillhouse.orders.types import LINES_MAX, Reason
+from tillhouse.orders.types import LINES_MAX, PaymentMethod, Reason
 from tillhouse.orders.values import LineQuantity
 from tillhouse.products.values import Price
 
@@ -40,3 +41,14 @@ class NewRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     if_amount_paid: Price | None = None
     """The `amountPaid` that the caller saw: where it is another by now, nothing is done, and the
     answer is 409. Left out or null: whatever it is."""
+
+
+class RefundPreview(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The outcome of a refund, of which nothing is done yet."""
+
+    amount: Decimal
+    """The amount that would be given back."""
+    method: PaymentMethod
+    """How it would be given back."""
+    lines: list[RefundedLine]
+    """The lines that would be given back; empty for an amount alone."""

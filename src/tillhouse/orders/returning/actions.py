@@ -72,7 +72,7 @@ async def begin(
     """Hold what is to go back, keep the refund as pending, and queue the job that sends it."""
     payment = rules.chosen(payments, decided.amount, new.payment_id)
     await _check_provider(call, payment.provider)
-    kept = await of_credit(call, order, decided.amount)
+    kept = await of_credit(call, order, decided)
     planned = PlannedRefund(order=order, new=new, decided=decided, payment=payment, of_credit=kept)
     refund_id = await keep(call, planned)
     job = NewJob(book_id=call.book.id, kind=RETURN, subject_id=refund_id)
@@ -144,12 +144,13 @@ async def _check_provider(call: Call, name: str) -> None:
         )
 
 
-async def of_credit(call: Call, order: OrderState, amount: Decimal) -> Decimal:
+async def of_credit(call: Call, order: OrderState, decided: DecidedRefund) -> Decimal:
     """The part that the customer's credit keeps; refused where it keeps less than is needed."""
     available = None
     if order.customer_id is not None:
         available = await lock_available(call.db, call.book.id, _credit(order))
-    after = refunded(order, amount, available)
+    amount, is_of_lines = decided.amount, bool(decided.lines)
+    after = refunded(order, amount, available, is_of_lines=is_of_lines)
     if order.amount_paid - after.amount_paid < amount:
         raise Refused(_SPENT)
     if available is None or order.position().kept <= 0:

@@ -37,7 +37,7 @@ async def decide(call: Call, order: OrderState, wanted: NewRefund) -> PlannedRef
         if not payments:
             raise Invalid.field("refund.payment_id", NOT_RETURNABLE)
     payment = chosen(await _without_way_back(call, payments), refund.amount, None)
-    kept = await of_credit(call, order, refund.amount)
+    kept = await of_credit(call, order, refund)
     return PlannedRefund(order=order, new=new, decided=refund, payment=payment, of_credit=kept)
 
 
