@@ -318,7 +318,7 @@ export async function keys() {
   await page.keyboard.press("Control+a");
   await faults(page, "the palette");
   await page.keyboard.type("wall");
-  await palette.getByRole("link", { name: /^Orders/ }).waitFor({ state: "detached" });
+  await palette.getByRole("link", { name: /^Wallet/ }).first().waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForURL(`${BASE}/desk/wallet`);
