@@ -72,8 +72,7 @@ transcripts: $(DEV) ## Hold transcripts of generated calls against their sound (
 pages: $(DEV) ## Judge the pages at /docs in Chromium with axe (ARGS="--shots folder")
 	@$(BIN)/python -m tests.browser $(ARGS)
 
-docs: $(DEV) ## Write the generated files anew: OpenAPI document, docs/sql, schema.sql
-	@$(BIN)/python -m tillhouse docs
+docs: $(DEV) ## Write the generated files anew: OpenAPI document, docs/sql
 	@$(BIN)/python -m statements
 	@$(BIN)/python -m story document
 

@@ -46,9 +46,7 @@ async def deserted(embedded: Embedded) -> None:
 def test_version_and_help(command: Command) -> None:
     """The version is told; without a command there is help, and a wrong one is a usage error."""
     assert command.run("--version").stdout == f"tillhouse {tillhouse.__version__}\n"
-    told = command.run("--help").stdout
-    assert "serve" in told
-    assert "docs" not in told
+    assert "serve" in command.run("--help").stdout
     assert "No such command" in command.refusal("sell", code=2)
 
 

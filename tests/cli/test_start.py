@@ -51,7 +51,7 @@ def test_help_and_version_load_no_command(flag: str) -> None:
     assert ours == {"tillhouse", "tillhouse.cli", "tillhouse.cli.commands"}
 
 
-@pytest.mark.parametrize("name", sorted(TABLE.keys() - {"serve", "work", "listen", "docs", "call"}))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - {"serve", "work", "listen", "call"}))
 def test_a_command_that_serves_nobody_loads_no_server(name: str) -> None:
     """Neither the application with its routes nor the libraries that only it uses."""
     found = imported_by(name, "--help")

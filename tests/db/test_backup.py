@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from tests.cli.command import Command
+from tests.db.dump import dump
 from tests.db.servers import INSTALLED, embedded, installed
 from tests.db.tables import rows_by_table
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.archive import ArchiveError, ArchiveReader, ArchiveWriter, MasterKey, Record
 from tillhouse.db.backup import SESSION, Applied, back_up
-from tillhouse.db.dump import dump
 from tillhouse.db.migrate import load, migrate
 from tillhouse.db.restore import read_manifest, require_migrations, restore
 
@@ -169,17 +169,17 @@ async def test_an_older_backup_is_migrated_from_where_it_was(
 ) -> None:
     """Rows come back into the schema that they were written from; migrations then go on."""
     async with database(servers[-1]) as (_, connection):
-        await migrate(connection, up_to=10)
+        await migrate(connection, up_to=1)
         with ArchiveWriter(tmp_path / "a", KEY) as archive:
             await back_up(connection, archive, None)
     records = read(tmp_path / "a")
     manifest = read_manifest(iter(records))
-    assert manifest.migrations[-1].number == 10
+    assert manifest.migrations[-1].number == 1
     require_migrations(manifest)
     async with database(servers[-1]) as (_, connection):
         await restore(connection, manifest, iter(records[1:]))
         later = await migrate(connection)
-        assert later[0].number == 11
+        assert later == load()[1:]
     newer = Applied(len(load()) + 1, "later", "")
     changed = Applied(1, manifest.migrations[0].name, "another")
     for migrations, complaint in (

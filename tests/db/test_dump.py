@@ -5,8 +5,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from tests.db.dump import dump
 from tests.db.servers import embedded, oldest
-from tillhouse.db.dump import dump
 from tillhouse.db.migrate import migrate
 
 pytestmark = pytest.mark.proof

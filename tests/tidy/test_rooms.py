@@ -5,15 +5,16 @@ import sys
 from pkgutil import iter_modules
 
 import tillhouse
-from tests.tidy.tree import ROOT, Source, python, texts, tidy
+from tests.tidy.tree import Source, python, texts, tidy
 from tillhouse.app import PRODUCT
+from tillhouse.db.migrate import load
 from tillhouse.http.route import Scope
 from tillhouse.kit.events import EventType
 from tillhouse.webhooks.events import TEST_EVENT
 
 # The rooms below all features: they get declarations as values.
 GROUND = ("access", "db", "http", "jobs", "kit")
-SCHEMA = (ROOT / "src/tillhouse/db/schema.sql").read_text("utf-8")
+SCHEMA = "\n".join(step.sql for step in load())
 
 
 def test_every_room_is_joined() -> None:

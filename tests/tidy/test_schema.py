@@ -1,31 +1,70 @@
-"""The schema: migrations in order, its readable form up to date."""
+"""The schema: tables in their rooms, migrations in order, names alike."""
+
+import re
+from collections.abc import Iterator
 
 import asyncpg
 import pytest
 
-from tests.tidy.tree import PACKAGE, ROOT, tidy
-from tillhouse.db.dump import dump
-from tillhouse.db.migrate import MIGRATIONS, MigrationError, load
+import tillhouse
+from tests.tidy.tree import PACKAGE, Source, sources, tidy
+from tillhouse.db.migrate import SCHEMAS, MigrationError, load
+
+_MADE = re.compile(r"CREATE (?:\w+ )?(?:TABLE|INDEX|FUNCTION|TRIGGER)\b|ALTER TABLE")
+_SINCE = re.compile(r"-- Since (\d+\.\d+\.\d+): ")
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _of_rooms() -> Iterator[Source]:
+    for source in sources():
+        if source.path.startswith(f"{PACKAGE}/") and source.path.endswith(".sql"):
+            yield source
+
+
+def test_every_file_of_tables_is_joined() -> None:
+    """A file that the list lacks would make no table."""
+    kept = {source.path.removeprefix(f"{PACKAGE}/") for source in _of_rooms()}
+    assert {path for path in kept if "/migrations/" not in path} == set(SCHEMAS)
+    assert len(SCHEMAS) == len(set(SCHEMAS))
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:
-    """0001, 0002, …: each has its place, and two branches can't take the same."""
-    numbers = [path.name[:4] for path in sorted(MIGRATIONS.glob("*"))]
-    assert numbers == [f"{place:04}" for place in range(1, len(numbers) + 1)]
+    """0002, 0003, …: each has its place, and two branches can't take the same."""
     try:
-        load()
+        steps = load()
     except MigrationError as error:
         pytest.fail(str(error))
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
 
 
-async def test_the_readable_schema_is_current(database_url: str) -> None:
-    """schema.sql is what the migrations make."""
-    connection = await asyncpg.connect(database_url)
-    made = await dump(connection)
-    await connection.close()
-    kept = ROOT / PACKAGE / "db/schema.sql"
-    assert kept.exists(), "Run `make docs`: it writes src/tillhouse/db/schema.sql."
-    assert kept.read_text("utf-8") == made, "Run `make docs`: schema.sql is out of date."
+def test_migrations_name_their_release() -> None:
+    """An operator who updates sees which release brings which steps."""
+    now = _release(tillhouse.__version__)
+    found: list[str] = []
+    for source in _of_rooms():
+        if "/migrations/" not in source.path:
+            continue
+        match = _SINCE.match(source.text)
+        if match is None or _release(match[1]) > now:
+            found.append(source.path)
+    tidy("A migration begins with `-- Since 1.2.3: what it is for.`, the release it is in.", found)
+
+
+def test_every_part_of_the_schema_says_what_it_is_for() -> None:
+    """A table, an index, a function and a trigger each stand below a sentence."""
+    tidy(
+        "A comment stands above each table, index, function and trigger.",
+        (
+            f"{source.path}:{number + 1}: {line}"
+            for source in _of_rooms()
+            for lines in (source.text.splitlines(),)
+            for number, line in enumerate(lines)
+            if _MADE.match(line) and not (number and lines[number - 1].startswith("-- "))
+        ),
+    )
 
 
 async def test_tables_and_columns_are_named_alike(database_url: str) -> None:

@@ -12,13 +12,11 @@ LINE_LENGTH_MAX = 100
 # A pragma at the end of a line doesn't count, as for ruff.
 _PRAGMA = re.compile(r"\s+# (?:noqa|fmt|pyright|type):.*$")
 _CODE = (".py", ".sql", ".js", ".css", ".html", ".sh", ".toml", "Makefile")
-# Made from other files, whatever comes of it.
-_MADE = ("src/tillhouse/db/schema.sql",)
 
 
 def _code() -> Iterator[Source]:
     for source in sources():
-        if source.path.endswith(_CODE) and source.path not in _MADE:
+        if source.path.endswith(_CODE):
             yield source
 
 

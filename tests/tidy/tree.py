@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "src/tillhouse"
 
 _MADE_BY_TOOLS = {"__pycache__", "build", "dist", "htmlcov", "node_modules"}
-_BINARY = {".gz", ".png", ".ico", ".woff2", ".wav", ".pdf"}
+_BINARY = {".gz", ".png", ".ico", ".woff2", ".wav", ".pdf", ".xz"}
 # Written by others, word for word.
 _FOREIGN = {
     "LICENSE",

@@ -20,7 +20,6 @@ class CommandEntry(NamedTuple):
 
     module: str
     about: str
-    is_hidden: bool = False
 
     def load(self, name: str) -> typer.Typer:
         """The command, or the group of commands if the module has one."""
@@ -83,7 +82,6 @@ TABLE = {
     "keys": CommandEntry("keys", "API keys and the master key."),
     "providers": CommandEntry("providers", "The payment providers of a business."),
     "import": CommandEntry("imports", "Bring what you have, from files."),
-    "docs": CommandEntry("docs", "Write src/tillhouse/db/schema.sql anew.", is_hidden=True),
 }
 
 
@@ -91,7 +89,7 @@ class _Later(TyperCommand):
     """Stands in the list for a command, and fetches it when it is called."""
 
     def __init__(self, name: str, entry: CommandEntry) -> None:
-        super().__init__(name, help=entry.about, hidden=entry.is_hidden)
+        super().__init__(name, help=entry.about)
         self._fetch = lambda: typer.main.get_command(entry.load(name))
 
     def make_context(

@@ -33,7 +33,7 @@ def migrate(
         tell_database(installation)
 
         def report(migration: Migration) -> None:
-            stderr_console().print(f"Applied {migration.label}")
+            stderr_console().print(migration.done)
 
         async def keep() -> None:
             status.update("Backing up …")

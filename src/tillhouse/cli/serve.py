@@ -127,7 +127,7 @@ def _serve(serving: Serving, stop: Stop) -> None:
             return
 
         def report(migration: Migration) -> None:
-            status.update(f"Migrated {migration.label}")
+            status.update(migration.done)
 
         wait = _until_there(installation)
         run_until_told(wait, stop)

@@ -12,7 +12,12 @@ import msgspec
 
 from tillhouse import __version__
 from tillhouse.db.archive import ArchiveWriter
-from tillhouse.db.dump import HERE, UNOWNED
+from tillhouse.db.migrate import Applied, list_applied
+
+HERE = "current_schema()::regnamespace"
+UNOWNED = """NOT EXISTS (
+    SELECT FROM pg_depend WHERE classid = {catalog}::regclass AND objid = {oid} AND deptype = 'e'
+)"""
 
 # Rows as text mean the same to every server, whatever it is set to.
 SESSION = {
@@ -77,14 +82,6 @@ class SequenceState(msgspec.Struct, frozen=True):
     name: str
     last_value: int
     is_called: bool
-
-
-class Applied(msgspec.Struct, frozen=True):
-    """A migration that made the schema of the rows."""
-
-    number: int
-    name: str
-    checksum: str
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,14 +166,11 @@ def quoted(name: str) -> str:
 async def _manifest(
     connection: asyncpg.Connection, tables: Sequence[asyncpg.Record], master_key: str | None
 ) -> Manifest:
-    applied = await connection.fetch(
-        "SELECT number, name, checksum FROM schema_migrations ORDER BY number"
-    )
     return Manifest(
         made_at=datetime.now(UTC),
         made_by=__version__,
         server=connection.get_settings().server_version,
-        migrations=tuple(Applied(**row) for row in applied),
+        migrations=await list_applied(connection),
         tables=tuple(TableRows(table["name"], tuple(table["columns"])) for table in tables),
         partitions=tuple(PartitionOf(**row) for row in await connection.fetch(PARTITIONS)),
         sequences=tuple(

@@ -1,4 +1,8 @@
-"""Forward-only migrations: numbered SQL files, each applied once, in one transaction."""
+"""The schema: the tables of all rooms first, then numbered steps, each once, in one transaction.
+
+A room's tables stand in its `schema.sql`, as they were first released. What changes them later
+stands in the room's folder `migrations`, in files that are numbered across all rooms.
+"""
 
 import asyncio
 import hashlib
@@ -10,7 +14,37 @@ from pathlib import Path
 import asyncpg
 import msgspec
 
-MIGRATIONS = Path(__file__).parent / "migrations"
+ROOMS = Path(__file__).parents[1]
+# In an order in which each refers to tables and functions of earlier files alone.
+SCHEMAS = (
+    "accounts/schema.sql",
+    "db/schema.sql",
+    "developer/schema.sql",
+    "jobs/schema.sql",
+    "access/schema.sql",
+    "http/schema.sql",
+    "webhooks/schema.sql",
+    "customers/schema.sql",
+    "stores/schema.sql",
+    "products/schema.sql",
+    "stock/schema.sql",
+    "promotions/schema.sql",
+    "seating/schema.sql",
+    "labels/schema.sql",
+    "hotel/schema.sql",
+    "messaging/schema.sql",
+    "ledger/schema.sql",
+    "ledger/tallies.sql",
+    "payins/schema.sql",
+    "orders/schema.sql",
+    "orders/tallies.sql",
+    "kitchen/schema.sql",
+    "folios/schema.sql",
+    "payouts/schema.sql",
+    "checkout/schema.sql",
+    "finance/schema.sql",
+    "voice/schema.sql",
+)
 OLDEST_SERVER = 15
 # "tillhous" in bytes: no other program on the same server locks this number.
 LOCK = 0x74696C6C686F7573
@@ -19,6 +53,13 @@ CLIENT_TIMEOUT_S = 16 * 60
 
 NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 OWN_TRANSACTION = re.compile(r"^\s*(begin|start\s+transaction|commit|rollback)\s*;", re.I | re.M)
+COMMENT = re.compile(r"--[^\n]*")
+
+# Until November 2026 the same tables were the work of 113 steps. A database that has them all is
+# known by the digest of their numbers, names and checksums.
+EARLIER_FIRST = "businesses"
+EARLIER_LAST = "0113_factors_by_role"
+EARLIER_DIGEST = "33e042787b191d9087f33d0578eb9f2f77b8d707480b7339377f0c5b87f8fac3"
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -40,6 +81,8 @@ class Migration(msgspec.Struct, frozen=True):
     number: int
     name: str
     sql: str
+    # Its tables are there already, by the steps of before: it is recorded in their place.
+    is_there: bool = False
 
     @property
     def label(self) -> str:
@@ -48,61 +91,104 @@ class Migration(msgspec.Struct, frozen=True):
 
     @property
     def checksum(self) -> str:
-        """Digest by which a changed text is noticed."""
-        return hashlib.sha256(self.sql.encode()).hexdigest()
+        """Digest by which a changed text is noticed; comments and spaces may change."""
+        return hashlib.sha256(" ".join(COMMENT.sub("", self.sql).split()).encode()).hexdigest()
+
+    @property
+    def done(self) -> str:
+        """The sentence for a step that was just taken."""
+        if self.is_there:
+            return f"Found the tables of earlier versions, recorded as {self.label}"
+        return f"Applied {self.label}"
 
 
-def load(folder: Path = MIGRATIONS) -> list[Migration]:
-    """Read the migrations of a folder, in order and without a gap."""
-    migrations: list[Migration] = []
-    for path in sorted(folder.glob("*.sql")):
+class Applied(msgspec.Struct, frozen=True):
+    """A migration that made the schema of the rows."""
+
+    number: int
+    name: str
+    checksum: str
+
+
+def load(rooms: Path = ROOMS, schemas: Sequence[str] = SCHEMAS) -> list[Migration]:
+    """Read the tables of all rooms, and the migrations after them in order and without a gap."""
+    tables = "\n".join((rooms / schema).read_text(encoding="utf-8") for schema in schemas)
+    migrations = [Migration(1, "schema", tables)]
+    for path in sorted(rooms.glob("*/migrations/*.sql"), key=lambda path: path.name):
         match = NAME.fullmatch(path.name)
         if match is None:
-            raise MigrationError(f"Name the migration {path.name} like 0001_what_it_does.sql.")
+            raise MigrationError(f"Name the migration {path.name} like 0002_what_it_does.sql.")
         migration = Migration(int(match[1]), match[2], path.read_text(encoding="utf-8"))
         if migration.number != len(migrations) + 1:
             expected = f"{len(migrations) + 1:04}"
             raise MigrationError(f"Found migration {migration.label} where {expected} should be.")
+        migrations.append(migration)
+    for migration in migrations:
         if OWN_TRANSACTION.search(migration.sql):
             raise MigrationError(
                 f"Take BEGIN and COMMIT out of {migration.label}: each runs in one transaction."
             )
-        migrations.append(migration)
     return migrations
 
 
-async def plan(connection: asyncpg.Connection, folder: Path = MIGRATIONS) -> list[Migration]:
+def has_earlier_steps(applied: Sequence[Applied]) -> bool:
+    """Whether these are the steps that made the first tables before they stood in their rooms."""
+    lines = "\n".join(f"{step.number} {step.name} {step.checksum}" for step in applied)
+    return hashlib.sha256(lines.encode()).hexdigest() == EARLIER_DIGEST
+
+
+async def list_applied(connection: asyncpg.Connection) -> tuple[Applied, ...]:
+    """Tell which migrations the database has had."""
+    rows = await connection.fetch(
+        "SELECT number, name, checksum FROM schema_migrations ORDER BY number"
+    )
+    return tuple(Applied(**row) for row in rows)
+
+
+async def plan(
+    connection: asyncpg.Connection, steps: Sequence[Migration] | None = None
+) -> list[Migration]:
     """Tell which migrations the database still needs, and change nothing."""
     require_server(connection.get_server_version().major)
-    migrations = load(folder)
-    applied: Sequence[asyncpg.Record] = []
+    migrations = load() if steps is None else steps
+    applied: tuple[Applied, ...] = ()
     if await connection.fetchval("SELECT to_regclass('schema_migrations') IS NOT NULL"):
-        applied = await connection.fetch(
-            "SELECT number, name, checksum FROM schema_migrations ORDER BY number"
-        )
-    if len(applied) > len(migrations) or (applied and applied[-1]["number"] > len(migrations)):
+        applied = await list_applied(connection)
+    if has_earlier_steps(applied):
+        return [msgspec.structs.replace(migrations[0], is_there=True), *migrations[1:]]
+    _require_known(applied, migrations)
+    return list(migrations[len(applied) :])
+
+
+def _require_known(applied: Sequence[Applied], migrations: Sequence[Migration]) -> None:
+    if applied and applied[0].name == EARLIER_FIRST:
+        last = applied[-1]
         raise MigrationError(
-            f"The database is at migration {applied[-1]['number']:04}, and this release knows "
+            f"The database is at {last.number:04}_{last.name}, of a version before the first "
+            f"release: bring it to {EARLIER_LAST} with that version, then come back."
+        )
+    if len(applied) > len(migrations) or (applied and applied[-1].number > len(migrations)):
+        raise MigrationError(
+            f"The database is at migration {applied[-1].number:04}, and this release knows "
             f"{len(migrations):04}: install the newer Tillhouse that made it."
         )
     for migration, row in zip(migrations, applied, strict=False):
-        if row["number"] != migration.number:
+        if row.number != migration.number:
             raise MigrationError(
                 f"The database lacks migration {migration.label} but has later ones: "
                 "restore a backup, or apply it by hand and record it in schema_migrations."
             )
-        if row["checksum"] != migration.checksum:
+        if row.checksum != migration.checksum:
             raise MigrationError(
                 f"Migration {migration.label} was changed after it was applied: put the old text "
                 "back, and make the change in a new migration."
             )
-    return migrations[len(applied) :]
 
 
 async def migrate(
     connection: asyncpg.Connection,
     report: Callable[[Migration], None] = lambda migration: None,
-    folder: Path = MIGRATIONS,
+    steps: Sequence[Migration] | None = None,
     *,
     up_to: int | None = None,
     before: Callable[[], Awaitable[None]] | None = None,
@@ -113,10 +199,10 @@ async def migrate(
     """
     require_server(connection.get_server_version().major)
     async with alone(connection):
-        missing = await plan(connection, folder)
+        missing = await plan(connection, steps)
         needed = [step for step in missing if up_to is None or step.number <= up_to]
         if needed:
-            if before is not None and needed[0].number > 1:
+            if before is not None and (needed[0].number > 1 or needed[0].is_there):
                 await before()
             await connection.execute(TABLE)
         for migration in needed:
@@ -155,7 +241,10 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
             await connection.execute(
                 "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '15min'"
             )
-            await connection.execute(migration.sql, timeout=CLIENT_TIMEOUT_S)
+            if migration.is_there:
+                await connection.execute("DELETE FROM schema_migrations")
+            else:
+                await connection.execute(migration.sql, timeout=CLIENT_TIMEOUT_S)
             await connection.execute(
                 "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)",
                 migration.number,

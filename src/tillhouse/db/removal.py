@@ -9,8 +9,7 @@ from uuid import UUID
 
 import asyncpg
 
-from tillhouse.db.backup import quoted
-from tillhouse.db.dump import HERE
+from tillhouse.db.backup import HERE, quoted
 
 OWNED = f"""
 SELECT c.relname AS name, a.attname AS column

@@ -5,15 +5,13 @@ proves the foreign keys; until its commit no other session sees any of it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from pathlib import Path
 
 import asyncpg
 import msgspec
 
 from tillhouse.db.archive import ArchiveError, Record
-from tillhouse.db.backup import Manifest, RowCount, TableRows, quoted
-from tillhouse.db.dump import HERE, UNOWNED
-from tillhouse.db.migrate import MIGRATIONS, alone, load, migrate
+from tillhouse.db.backup import HERE, UNOWNED, Manifest, RowCount, TableRows, quoted
+from tillhouse.db.migrate import alone, has_earlier_steps, load, migrate
 
 OCCUPIED = f"""
 SELECT c.relname FROM pg_class c
@@ -60,9 +58,11 @@ def read_manifest(records: Iterator[Record]) -> Manifest:
     return msgspec.json.decode(record.body, type=Manifest)
 
 
-def require_migrations(manifest: Manifest, folder: Path = MIGRATIONS) -> None:
+def require_migrations(manifest: Manifest) -> None:
     """Refuse a backup whose schema this release can't make."""
-    known = load(folder)
+    if has_earlier_steps(manifest.migrations):
+        return
+    known = load()
     for applied in manifest.migrations:
         if applied.number > len(known):
             raise ArchiveError(
@@ -99,7 +99,8 @@ async def restore(
     # come after one that was killed and whose statement goes on.
     async with alone(connection), connection.transaction():
         await require_empty(connection)
-        await migrate(connection, up_to=manifest.migrations[-1].number)
+        earlier = has_earlier_steps(manifest.migrations)
+        await migrate(connection, up_to=1 if earlier else manifest.migrations[-1].number)
         await connection.execute("SET LOCAL statement_timeout = 0")
         made = {row["relname"] for row in await connection.fetch(MADE)}
         await _make_partitions(connection, manifest, made)
