@@ -163,10 +163,10 @@ async def test_changed_migration_is_refused(database: str, folder: Path) -> None
 
 
 async def test_comments_may_change(database: str, folder: Path) -> None:
-    """A sentence about a table may be corrected, and so may its indentation."""
+    """A sentence about a table may be corrected, and its lines may be broken elsewhere."""
     async with connected(database) as connection:
         await migrate(connection, steps=steps(folder))
-        text = "-- The shops.\nCREATE TABLE shops (\n    id int -- of all\n); SELECT 1;\n"
+        text = "-- The shops.\nCREATE TABLE shops\n    (id int); -- All of them.\nSELECT 1;\n"
         (folder.parent / "schema.sql").write_text(text)
         assert await plan(connection, steps(folder)) == []
 

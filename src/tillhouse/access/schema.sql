@@ -30,13 +30,14 @@ CREATE TABLE sessions (
     ip_address text NOT NULL,
     -- From where a session was opened: the neighbourhood (/24, in IPv6 /64), as failures have it.
     network text NOT NULL,
-    -- Sessions opened before have a token by its digest; it counts as that of generation 0.
+    -- Which of its tokens is the latest: one of an earlier generation was used already.
     refresh_generation integer NOT NULL DEFAULT 0,
-    -- The business that a session was opened in: when its person is removed from another one, to which
-    -- it was switched, it goes on where it came from. Sessions from before end, as they did.
+    -- The business that a session was opened in: when its person is removed from another one, to
+    -- which it was switched, it goes on where it came from. Null: it ends.
     opened_business_id uuid,
-    -- A session of a browser is known by a cookie. Of the cookie only a keyed digest is kept, as of any
-    -- secret that is compared alone. `device` is a short name of the browser, for the list of sessions.
+    -- A session of a browser is known by a cookie. Of the cookie only a keyed digest is kept, as
+    -- of any secret that is compared alone. `device` is a short name of the browser, for the list
+    -- of sessions.
     cookie_digest bytea CONSTRAINT sessions_cookie_digest_key UNIQUE,
     -- The one before it is good for a moment longer: for pages that are under way.
     previous_cookie_digest bytea
@@ -44,7 +45,9 @@ CREATE TABLE sessions (
     cookie_renewed_at timestamptz,
     device text
 );
+-- The sessions of a person, and whether one was opened from a network before.
 CREATE INDEX sessions_by_user_and_network ON sessions (user_id, network);
+-- Sessions that are over are swept.
 CREATE INDEX sessions_by_end ON sessions ((LEAST(ended_at, expires_at)));
 
 -- Failed passwords per account and network; the account is a digest, known or not.
@@ -55,6 +58,7 @@ CREATE TABLE login_failures (
     last_failed_at timestamptz(3) NOT NULL,
     PRIMARY KEY (account_digest, network)
 );
+-- Failures that count no more are swept.
 CREATE INDEX login_failures_by_age ON login_failures (last_failed_at);
 
 -- Kept apart from api_keys so that the busiest write never touches the row that guards a request.
@@ -78,6 +82,7 @@ CREATE UNLOGGED TABLE rate_cells (
     PRIMARY KEY (book_id, key_id)
 ) WITH (fillfactor = 20);
 
+-- Requests by day, app, operation and outcome: what usage is told of and billed by.
 CREATE TABLE usage_records (
     book_id uuid NOT NULL REFERENCES books,
     day date NOT NULL,
@@ -90,7 +95,7 @@ CREATE TABLE usage_records (
     total_latency_ms bigint NOT NULL,
     PRIMARY KEY (book_id, day, developer_app_id, method, endpoint, status_family)
 );
--- Rows that outlive their use are found by an index, and the webhook log leaves none behind.
+-- Rows of days that are too old to be told of are swept.
 CREATE INDEX usage_records_by_day ON usage_records (day);
 
 -- The audit log: one hash chain per business, append-only for everybody.
@@ -109,10 +114,14 @@ CREATE TABLE audit_events (
     hash bytea NOT NULL,
     PRIMARY KEY (business_id, sequence)
 );
+-- The log of a business, the latest first.
 CREATE INDEX audit_events_by_time ON audit_events (business_id, created_at, id);
+-- The log by type of event.
 CREATE INDEX audit_events_by_type ON audit_events (business_id, event_type, created_at, id);
+-- The log by the API key that acted.
 CREATE INDEX audit_events_by_key
     ON audit_events (business_id, developer_api_key_id, created_at, id);
+-- The log by the thing that an entry names in its metadata.
 CREATE INDEX audit_events_by_entity ON audit_events USING gin (audit_entities(metadata));
 
 -- The last link of each chain; its row lock puts the writers of one business in line.
@@ -128,6 +137,7 @@ CREATE TABLE attempt_cells (
     subject bytea PRIMARY KEY,
     full_at timestamptz(3) NOT NULL
 );
+-- Cells that are empty again are swept.
 CREATE INDEX attempt_cells_by_age ON attempt_cells (full_at);
 
 -- Every timestamp that leaves the system as text goes through this one function,
@@ -145,6 +155,7 @@ CREATE FUNCTION audit_hash(previous bytea, event audit_events) RETURNS bytea
         event.actor_user_id, event.actor_name, event.event_type, event.title,
         event.ip_address, event.metadata, iso(event.created_at))::text, 'UTF8'));
 
+-- The audit log is append-only, for the owner of the tables, too.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP

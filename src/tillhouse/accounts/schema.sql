@@ -1,3 +1,4 @@
+-- People, each known by an email address.
 CREATE TABLE users (
     id uuid PRIMARY KEY,
     email text NOT NULL CONSTRAINT users_email_key UNIQUE,
@@ -7,6 +8,7 @@ CREATE TABLE users (
     password_changed_at timestamptz(3) NOT NULL
 );
 
+-- A business: its name, how it trades, and the key that seals its secrets.
 CREATE TABLE businesses (
     id uuid PRIMARY KEY,
     name text NOT NULL,
@@ -30,8 +32,8 @@ CREATE TABLE businesses (
     address jsonb,
     tax_numbers jsonb NOT NULL DEFAULT '[]',
     receipt_footer text,
-    -- Roles of a business whose members need a second factor: without one, a session of theirs turns it
-    -- on and does nothing else.
+    -- Roles of a business whose members need a second factor: without one, a session of theirs
+    -- turns it on and does nothing else.
     second_factor_roles text[] NOT NULL DEFAULT '{}'
     CONSTRAINT businesses_second_factor_roles_known CHECK (second_factor_roles <@ ARRAY[
         'owner', 'admin', 'developer', 'manager', 'cashier', 'kitchen', 'front_desk', 'housekeeping'
@@ -44,12 +46,14 @@ CREATE TABLE books (
     business_id uuid NOT NULL REFERENCES businesses,
     environment text NOT NULL CONSTRAINT books_environment_known
         CHECK (environment IN ('test', 'live')),
-    -- Books are closed up to a moment: what is dated before it changes no more. The row of the book is
-    -- shared by each change that is dated, so a closing waits for those under way, and they for it.
+    -- Books are closed up to a moment: what is dated before it changes no more. The row of the
+    -- book is shared by each change that is dated, so a closing waits for those under way, and
+    -- they for it.
     closed_until timestamptz(3),
     CONSTRAINT books_one_per_environment UNIQUE (business_id, environment)
 );
 
+-- The plan of a business, and whether its keys may call the API.
 CREATE TABLE subscriptions (
     business_id uuid PRIMARY KEY REFERENCES businesses,
     status text NOT NULL CONSTRAINT subscriptions_status_known
@@ -59,19 +63,21 @@ CREATE TABLE subscriptions (
     updated_at timestamptz(3) NOT NULL
 );
 
+-- People of a business with their role.
 CREATE TABLE members (
     business_id uuid NOT NULL REFERENCES businesses,
     user_id uuid NOT NULL REFERENCES users,
     role text NOT NULL,
     created_at timestamptz(3) NOT NULL,
-    -- Since when the sessions of a member are those of new logins: one that was opened before, and acts
-    -- for another business, does not come back by a switch.
+    -- Since when the sessions of a member are those of new logins: one that was opened before, and
+    -- acts for another business, does not come back by a switch.
     sessions_ended_at timestamptz,
     PRIMARY KEY (business_id, user_id),
     CONSTRAINT members_role_known CHECK (role IN (
         'owner', 'admin', 'developer', 'manager', 'cashier', 'kitchen', 'front_desk',
         'housekeeping'))
 );
+-- The businesses of a person.
 CREATE INDEX members_by_user ON members (user_id);
 
 -- People who were asked to join a business; one invitation of each address, the newest.
@@ -87,6 +93,7 @@ CREATE TABLE invitations (
     PRIMARY KEY (business_id, id),
     CONSTRAINT invitations_of_an_address UNIQUE (business_id, email)
 );
+-- Invitations that expired are swept.
 CREATE INDEX invitations_by_end ON invitations (expires_at);
 
 -- The second factor of a person: a secret that an application makes codes of, and codes for the day
@@ -117,4 +124,5 @@ CREATE TABLE password_links (
     used_at timestamptz(3),
     CONSTRAINT password_links_of_a_token UNIQUE (token_digest)
 );
+-- Links that expired are swept.
 CREATE INDEX password_links_by_end ON password_links (expires_at);

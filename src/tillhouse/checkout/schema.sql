@@ -46,20 +46,29 @@ CREATE TABLE payment_links (
         CHECK ((target_type = 'wallet') = (target_id IS NULL)
             AND (target_type IN ('wallet', 'reservation')) = (order_id IS NULL))
 ) WITH (fillfactor = 85);
+-- An order, a debt or a stay has one active link at a time.
 CREATE UNIQUE INDEX payment_links_one_active ON payment_links (book_id, target_id, target_type)
     WHERE status = 'active' AND target_id IS NOT NULL;
+-- A request that is sent again finds the link that it made.
 CREATE UNIQUE INDEX payment_links_idempotency_key ON payment_links (book_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
+-- The list of links, the latest first, and its counts.
 CREATE INDEX payment_links_by_time ON payment_links (book_id, created_at, id)
     INCLUDE (status, target_type, expires_at);
+-- The list of links in one state.
 CREATE INDEX payment_links_by_status ON payment_links (book_id, status, created_at, id);
+-- The list of links for one type of target.
 CREATE INDEX payment_links_by_type ON payment_links (book_id, target_type, created_at, id);
+-- The links of an order, a debt or a stay.
 CREATE INDEX payment_links_by_target ON payment_links (book_id, target_id, created_at, id)
     WHERE target_id IS NOT NULL;
+-- The links of a customer.
 CREATE INDEX payment_links_by_customer ON payment_links (book_id, customer_id, created_at, id)
     WHERE customer_id IS NOT NULL;
+-- The worker that expires links asks for those of all books.
 CREATE INDEX payment_links_to_expire ON payment_links (expires_at)
     WHERE status = 'active' AND expires_at IS NOT NULL;
+-- Lists count links that are active by their row and over by the clock.
 CREATE INDEX payment_links_expiring ON payment_links (book_id, expires_at)
     WHERE status = 'active' AND expires_at IS NOT NULL;
 -- A search finds words of what it is for and of whom it is for.
@@ -79,6 +88,7 @@ CREATE TABLE payment_link_tallies (
     PRIMARY KEY (book_id, day, status, target_type, slot)
 ) WITH (fillfactor = 50);
 
+-- How many links there are by state and type is counted with each change.
 CREATE FUNCTION tally_payment_link() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     made_on date := (NEW.created_at AT TIME ZONE 'UTC')::date;
@@ -120,6 +130,7 @@ CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders
         OR (OLD.status <> NEW.status AND NEW.status IN ('cancelled', 'refunded')))
     EXECUTE FUNCTION close_links_of_order();
 
+-- A debt that is settled has nothing to pay: its links close.
 CREATE FUNCTION close_links_of_debt() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE payment_links SET updated_at = NEW.updated_at, amount = OLD.balance,
@@ -190,6 +201,7 @@ CREATE CONSTRAINT TRIGGER payment_links_close_with_kept_deposits AFTER UPDATE ON
     WHEN (OLD.status = 'pending' AND NEW.status <> 'pending')
     EXECUTE FUNCTION close_links_of_kept_deposit();
 
+-- A deposit that was lowered may be covered already: its links close.
 CREATE FUNCTION close_links_of_smaller_deposit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM close_link_of_settled_stay(NEW.book_id, NEW.id, NEW.updated_at, 'PAID',

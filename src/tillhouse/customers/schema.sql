@@ -21,17 +21,23 @@ CREATE TABLE customers (
     deleted_at timestamptz(3),
     PRIMARY KEY (book_id, id)
 );
+-- A telephone number belongs to one customer.
 CREATE UNIQUE INDEX customers_phone_key
     ON customers (book_id, phone_number) WHERE deleted_at IS NULL;
+-- An email address belongs to one customer.
 CREATE UNIQUE INDEX customers_email_key
     ON customers (book_id, lower(email)) WHERE deleted_at IS NULL;
+-- A message finds its customer by the number that it came from.
 CREATE INDEX customers_by_whatsapp
     ON customers (book_id, whatsapp_number) WHERE deleted_at IS NULL;
 -- The list, the newest first: ids rise with time.
 CREATE INDEX customers_in_order ON customers (book_id, id) WHERE deleted_at IS NULL;
+-- The list in order of names, and searches by the beginning of one.
 CREATE INDEX customers_by_name
     ON customers (book_id, lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL;
+-- Searches by a word of the name.
 CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name));
+-- Those that changed since a moment, the oldest change first.
 CREATE INDEX customers_by_change ON customers (book_id, updated_at, id) WHERE deleted_at IS NULL;
 
 -- How many customers a book has is the sum of its slots: who adds one writes the slot of the own
@@ -43,6 +49,7 @@ CREATE TABLE customer_tallies (
     PRIMARY KEY (book_id, slot)
 ) WITH (fillfactor = 50);
 
+-- The query for words of names within one book, as `customer_words` indexes them.
 CREATE FUNCTION customer_query(book_id uuid, words text) RETURNS tsquery
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CAST(quote_literal('#' || book_id::text) AS tsquery) && to_tsquery('simple', words);

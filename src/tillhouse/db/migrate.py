@@ -1,7 +1,7 @@
 """The schema: the tables of all rooms first, then numbered steps, each once, in one transaction.
 
-A room's tables stand in its `schema.sql`, as they were first released. What changes them later
-stands in the room's folder `migrations`, in files that are numbered across all rooms.
+A room's tables stand in its `schema.sql`, as they were first released. Later changes stand in the
+room's folder `migrations`, in files that are numbered across all rooms.
 """
 
 import asyncio

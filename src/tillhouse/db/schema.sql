@@ -1,3 +1,4 @@
+-- Amounts of money: bounds that tables of several rooms share.
 CREATE DOMAIN positive_amount AS numeric CONSTRAINT positive_amount_bounds
     CHECK (VALUE > 0 AND VALUE < 1e15);
 

@@ -1,4 +1,4 @@
--- Apps, API keys, what they did, and what was done to them.
+-- Programs of a business; each has API keys and webhooks of its own.
 CREATE TABLE developer_apps (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -10,8 +10,10 @@ CREATE TABLE developer_apps (
     updated_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, id)
 );
+-- A book has one app that keys without a named one belong to.
 CREATE UNIQUE INDEX developer_apps_one_default ON developer_apps (book_id) WHERE is_default;
 
+-- Keys of programs: of the secret only a digest is kept.
 CREATE TABLE api_keys (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -30,13 +32,16 @@ CREATE TABLE api_keys (
     revoked_at timestamptz(3),
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
-    -- The person who made a key, or gave it its present secret; null: nobody knows.
+    -- The person who made a key, or gave it its present secret; null: not known.
     made_by uuid,
     -- When the audit log was told that a key may do what its maker may not let a key do.
     noted_at timestamptz(3),
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, developer_app_id) REFERENCES developer_apps (book_id, id)
 );
+-- The keys of an app.
 CREATE INDEX api_keys_by_app ON api_keys (book_id, developer_app_id, id);
+-- The keys that a person made: they are revoked with the person.
 CREATE INDEX api_keys_by_maker ON api_keys (book_id, made_by, id) WHERE made_by IS NOT NULL;
+-- Whether any key holds a scope.
 CREATE INDEX api_keys_by_scope ON api_keys USING gin (scopes);

@@ -21,8 +21,11 @@ CREATE TABLE expenses (
     FOREIGN KEY (book_id, transaction_id) REFERENCES transactions (book_id, id),
     FOREIGN KEY (book_id, transfer_id) REFERENCES ledger_transfers (book_id, id)
 );
+-- The expense behind a transaction.
 CREATE INDEX expenses_by_transaction ON expenses (book_id, transaction_id);
+-- The list of expenses, and their sums by day.
 CREATE INDEX expenses_by_time ON expenses (book_id, happened_at, id) WHERE voided_at IS NULL;
+-- The expenses of a store.
 CREATE INDEX expenses_by_store ON expenses (book_id, store_id, happened_at, id)
     WHERE voided_at IS NULL;
 

@@ -50,8 +50,11 @@ CREATE TABLE folio_payments (
     FOREIGN KEY (book_id, transaction_id) REFERENCES transactions (book_id, id),
     FOREIGN KEY (book_id, receipt_id) REFERENCES payins (book_id, id)
 );
+-- The payments of a stay, as its folio lists them.
 CREATE INDEX folio_payments_of_reservation ON folio_payments (book_id, reservation_id, id);
+-- The payment of a stay behind a transaction.
 CREATE INDEX folio_payments_by_transaction ON folio_payments (book_id, transaction_id);
+-- Money that a provider told of is a payment of a stay once.
 CREATE UNIQUE INDEX folio_payments_receipt_key ON folio_payments (book_id, receipt_id)
     WHERE receipt_id IS NOT NULL AND kind = 'payment';
 
@@ -71,6 +74,7 @@ CREATE TABLE folio_uses (
     FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments (book_id, order_id, id),
     FOREIGN KEY (book_id, customer_id) REFERENCES customers (book_id, id)
 );
+-- The charges that the payments of a stay went to.
 CREATE INDEX folio_uses_of_reservation ON folio_uses (book_id, reservation_id, order_id);
 
 -- The audit of a business day: begun once, finished once.
@@ -129,9 +133,13 @@ CREATE TABLE folio_returns (
     FOREIGN KEY (book_id, refund_id) REFERENCES folio_payments (book_id, id),
     FOREIGN KEY (book_id, transaction_id) REFERENCES transactions (book_id, id)
 );
+-- The money of a stay that goes back.
 CREATE INDEX folio_returns_of_stay ON folio_returns (book_id, reservation_id, id);
+-- What goes back of one payment through its provider.
 CREATE INDEX folio_returns_of_payin ON folio_returns (book_id, payin_id);
+-- Those whose outcome is open are asked for.
 CREATE INDEX folio_returns_on_their_way ON folio_returns (book_id, id) WHERE status = 'pending';
+-- A provider's refund is one of ours once.
 CREATE UNIQUE INDEX folio_returns_provider_key
     ON folio_returns (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
 

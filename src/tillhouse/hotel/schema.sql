@@ -1,5 +1,7 @@
+-- One exclusion covers a room and a range of days.
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 
+-- Kinds of room with their price and how many people they hold.
 CREATE TABLE hotel_room_types (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -13,9 +15,11 @@ CREATE TABLE hotel_room_types (
     deleted_at timestamptz(3),
     PRIMARY KEY (book_id, id)
 );
+-- A name belongs to one type.
 CREATE UNIQUE INDEX hotel_room_types_name_key ON hotel_room_types (book_id, lower(name))
     WHERE deleted_at IS NULL;
 
+-- The rooms with their state of housekeeping.
 CREATE TABLE hotel_rooms (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -33,10 +37,13 @@ CREATE TABLE hotel_rooms (
     UNIQUE (book_id, id, room_type_id),
     FOREIGN KEY (book_id, room_type_id) REFERENCES hotel_room_types (book_id, id)
 ) WITH (fillfactor = 75);
+-- A number belongs to one room.
 CREATE UNIQUE INDEX hotel_rooms_number_key ON hotel_rooms (book_id, lower(number))
     WHERE deleted_at IS NULL;
+-- The rooms of a type, among which a booking looks for a free one.
 CREATE INDEX hotel_rooms_by_type ON hotel_rooms (book_id, room_type_id) WHERE deleted_at IS NULL;
 
+-- Prices of a type of room, by day of the week, with their taxes.
 CREATE TABLE hotel_rate_plans (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -52,9 +59,11 @@ CREATE TABLE hotel_rate_plans (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, room_type_id) REFERENCES hotel_room_types (book_id, id)
 );
+-- A name belongs to one plan of a type.
 CREATE UNIQUE INDEX hotel_rate_plans_name_key
     ON hotel_rate_plans (book_id, room_type_id, lower(name)) WHERE deleted_at IS NULL;
 
+-- Customers as guests: what a hotel has to know of them.
 CREATE TABLE hotel_guests (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -71,11 +80,15 @@ CREATE TABLE hotel_guests (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, customer_id) REFERENCES customers (book_id, id)
 );
+-- A customer is one guest.
 CREATE UNIQUE INDEX hotel_guests_customer_key ON hotel_guests (book_id, customer_id)
     WHERE deleted_at IS NULL;
+-- The list of guests.
 CREATE INDEX hotel_guests_in_order ON hotel_guests (book_id, id) WHERE deleted_at IS NULL;
+-- Searches by a word of the name.
 CREATE INDEX hotel_guests_by_word ON hotel_guests USING gin (customer_words(book_id, name));
 
+-- Stays, from their booking to their end.
 CREATE TABLE hotel_reservations (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -109,10 +122,9 @@ CREATE TABLE hotel_reservations (
     cancel_reason text,
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
-    -- Stays that their guest confirmed, and calls about one.
+    -- When the guest said to come.
     confirmed_at timestamptz(3),
-    -- Whether the very room was asked for, or given by a move. Of bookings that are there already
-    -- nobody knows: they keep their rooms.
+    -- Whether this very room was asked for, or given by a move: no later booking moves the stay.
     is_room_chosen boolean NOT NULL DEFAULT false,
     PRIMARY KEY (book_id, id),
     CONSTRAINT hotel_reservations_code_key UNIQUE (book_id, short_code),
@@ -127,17 +139,26 @@ CREATE TABLE hotel_reservations (
 -- Nobody moves into a room that somebody has not left, whatever the dates say.
 CREATE UNIQUE INDEX hotel_reservations_in_room ON hotel_reservations (book_id, room_id)
     WHERE status = 'checked_in';
+-- The nights at which a room is taken.
 CREATE INDEX hotel_reservations_open ON hotel_reservations
     (book_id, room_id, check_in_on, check_out_on) WHERE status IN ('booked', 'checked_in');
+-- The list of stays in one state.
 CREATE INDEX hotel_reservations_by_status ON hotel_reservations (book_id, status, id);
+-- The list of stays by day of arrival.
 CREATE INDEX hotel_reservations_by_arrival ON hotel_reservations (book_id, check_in_on, id);
+-- The stays of a guest.
 CREATE INDEX hotel_reservations_of_guest ON hotel_reservations (book_id, guest_id, id);
+-- The stays in a room.
 CREATE INDEX hotel_reservations_of_room ON hotel_reservations (book_id, room_id, id);
+-- The stays that were booked together.
 CREATE INDEX hotel_reservations_of_group ON hotel_reservations (book_id, group_id, id)
     WHERE group_id IS NOT NULL;
+-- Searches by a word of the guest's name.
 CREATE INDEX hotel_reservations_by_word ON hotel_reservations
     USING gin (customer_words(book_id, guest_name));
+-- The list of stays by day of departure.
 CREATE INDEX hotel_reservations_by_departure ON hotel_reservations (book_id, check_out_on, id);
+-- Free rooms of a type are found from the index alone.
 CREATE INDEX hotel_reservations_to_come ON hotel_reservations
     (book_id, room_type_id, check_in_on, check_out_on, room_id) INCLUDE (id, status, is_room_chosen)
     WHERE status IN ('booked', 'checked_in');
@@ -146,6 +167,7 @@ CREATE INDEX hotel_reservations_kept ON hotel_reservations
     (book_id, room_id, check_in_on, check_out_on)
     WHERE status = 'checked_in' OR status = 'booked' AND is_room_chosen;
 
+-- What guests and staff ask for, until it is done.
 CREATE TABLE hotel_service_requests (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -170,15 +192,17 @@ CREATE TABLE hotel_service_requests (
     FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations (book_id, id),
     FOREIGN KEY (book_id, room_id) REFERENCES hotel_rooms (book_id, id)
 );
+-- The list of requests in one state.
 CREATE INDEX hotel_service_requests_by_status ON hotel_service_requests (book_id, status, id);
+-- The requests of a stay.
 CREATE INDEX hotel_service_requests_of_reservation
     ON hotel_service_requests (book_id, reservation_id, id) WHERE reservation_id IS NOT NULL;
+-- The requests for a room.
 CREATE INDEX hotel_service_requests_of_room ON hotel_service_requests (book_id, room_id, id)
     WHERE room_id IS NOT NULL;
--- Service requests of a category, the newest first. The primary key lists all of them in the
--- same order as the index that goes.
+-- The requests of a category, the newest first.
 CREATE INDEX hotel_service_requests_by_category ON hotel_service_requests (book_id, category, id);
--- Service requests that somebody sees to, and stays by the day on which they end.
+-- The requests that a member sees to.
 CREATE INDEX hotel_service_requests_of_assignee ON hotel_service_requests (book_id, assigned_to, id)
     WHERE assigned_to IS NOT NULL;
 
@@ -197,6 +221,7 @@ CREATE TABLE hotel_stay_tallies (
     PRIMARY KEY (book_id, side, period, day, status, room_type_id) INCLUDE (stays)
 ) WITH (fillfactor = 70);
 
+-- Changes of the tallies of stays, until a worker folds them into one row each.
 CREATE TABLE hotel_stay_tally_changes (
     book_id uuid NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -208,6 +233,7 @@ CREATE TABLE hotel_stay_tally_changes (
     PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
+-- A customer who is deleted is a guest no more, and can't be deleted before the stay is over.
 CREATE FUNCTION delete_guest_of_customer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     -- The customer's row is locked by now: a booking that has it FOR SHARE is seen here.
@@ -229,6 +255,7 @@ CREATE TRIGGER expected_customers_stay BEFORE UPDATE OF deleted_at ON customers
     FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL)
     EXECUTE FUNCTION delete_guest_of_customer();
 
+-- A stay is booked for a guest who is still known.
 CREATE FUNCTION check_guest_of_stay() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     customer uuid;
@@ -289,6 +316,7 @@ CREATE TRIGGER stays_are_tallied_again AFTER UPDATE ON hotel_reservations
     REFERENCING OLD TABLE AS replaced NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 
+-- A room with stays in it, or to come, is neither closed nor deleted.
 CREATE FUNCTION check_room_is_empty() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     -- The room's row is locked by now: a stay that has it FOR SHARE is seen here.
@@ -310,6 +338,7 @@ CREATE TRIGGER deleted_rooms_are_empty BEFORE UPDATE OF deleted_at ON hotel_room
     FOR EACH ROW WHEN (OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL)
     EXECUTE FUNCTION check_room_is_empty();
 
+-- No stay is put into a room that is closed or deleted.
 CREATE FUNCTION check_room_of_stay() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM hotel_rooms r

@@ -9,6 +9,7 @@ CREATE TABLE idempotency_keys (
     created_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, surface, key)
 );
+-- Keys that are too old to be asked for again are swept.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 -- By the day on which they were kept: a day's answers are forgotten together.
@@ -21,5 +22,7 @@ CREATE TABLE answer_storage (
     latest_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, day)
 );
+-- The latest row that was measured is where measuring goes on.
 CREATE INDEX answer_storage_by_mark ON answer_storage (latest_at);
+-- Days whose answers are gone are swept.
 CREATE INDEX answer_storage_by_day ON answer_storage (day);

@@ -24,6 +24,9 @@ CREATE TABLE jobs (
     PRIMARY KEY (book_id, id),
     CONSTRAINT jobs_once UNIQUE (book_id, kind, subject_id, key)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+-- Jobs that were given up are listed, and swept in the end.
 CREATE INDEX jobs_dead ON jobs (dead_at) WHERE dead_at IS NOT NULL;
+-- Jobs of a kind whose time has come are made ready.
 CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE dead_at IS NULL AND NOT is_ready;
+-- Ready jobs are claimed in turn by book, so that no book waits for another's.
 CREATE INDEX jobs_ready ON jobs (kind, book_id, due_at) WHERE dead_at IS NULL AND is_ready;

@@ -1,3 +1,4 @@
+-- What the kitchen makes of an order, and how far it is.
 CREATE TABLE kitchen_tickets (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -16,8 +17,10 @@ CREATE TABLE kitchen_tickets (
     CONSTRAINT kitchen_tickets_one_per_station UNIQUE (book_id, order_id, station),
     FOREIGN KEY (book_id, order_id) REFERENCES orders (book_id, id)
 ) WITH (fillfactor = 80);
+-- The tickets on the kitchen's wall.
 CREATE INDEX kitchen_tickets_on_board ON kitchen_tickets (book_id, queued_at, id)
     WHERE closed_at IS NULL AND status <> 'served';
+-- The list of all tickets.
 CREATE INDEX kitchen_tickets_by_time ON kitchen_tickets (book_id, queued_at, id);
 
 -- What the kitchen tells a customer at a stage; without a row nothing is sent.

@@ -1,3 +1,4 @@
+-- The terms of a school, which orders belong to.
 CREATE TABLE academic_terms (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -10,9 +11,11 @@ CREATE TABLE academic_terms (
     PRIMARY KEY (book_id, id),
     CONSTRAINT academic_terms_in_order CHECK (ends_on >= starts_on)
 );
+-- A name belongs to one term.
 CREATE UNIQUE INDEX academic_terms_name_key
     ON academic_terms (book_id, lower(name)) WHERE deleted_at IS NULL;
 
+-- Labels that a business gives its orders.
 CREATE TABLE tags (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,

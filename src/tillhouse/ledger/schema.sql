@@ -61,8 +61,10 @@ CREATE TABLE ledger_transfers (
     CONSTRAINT ledger_transfers_once
     UNIQUE (book_id, source_id, source_type, kind, sequence)
 );
+-- The entries of an account that it was debited with.
 CREATE INDEX ledger_transfers_by_debit
     ON ledger_transfers (book_id, debit_kind, debit_owner, id);
+-- The entries of an account that it was credited with.
 CREATE INDEX ledger_transfers_by_credit
     ON ledger_transfers (book_id, credit_kind, credit_owner, id);
 -- Entries of a kind are found by an index. Every sale makes a `sale` and a `payment`, which are
@@ -110,23 +112,28 @@ CREATE TABLE transactions (
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
     source_type text NOT NULL,
-    -- Money of a stay is told when it comes in. That it pays an order of the stay later is told by the
-    -- order, and no transaction of the list: it would be told twice.
+    -- Money of a stay is told when it comes in. That it pays an order of the stay later is told by
+    -- the order, and no transaction of the list: it would be told twice.
     is_told boolean NOT NULL DEFAULT true,
     PRIMARY KEY (book_id, id),
     CONSTRAINT transactions_reference_key UNIQUE (book_id, reference)
 );
+-- The list of transactions, the latest first.
 CREATE INDEX transactions_by_time ON transactions (book_id, happened_at, id);
+-- The transactions of a customer.
 CREATE INDEX transactions_by_customer
     ON transactions (book_id, customer_id, happened_at) WHERE customer_id IS NOT NULL;
+-- The transactions of an order, an expense or another source.
 CREATE INDEX transactions_by_source ON transactions (book_id, source_id);
 -- Expenses of a time, without a look at anything else.
 CREATE INDEX transactions_of_expenses ON transactions (book_id, happened_at)
     INCLUDE (amount, store_id) WHERE type = 'expense' AND status = 'successful';
+-- Summaries add fees and disputes up by day from the index alone.
 CREATE INDEX transactions_of_fees_and_disputes ON transactions (book_id, happened_at)
     INCLUDE (type, amount, store_id)
     WHERE status = 'successful' AND (type = 'fee' OR type = 'reversal' AND source_type = 'dispute');
 
+-- What customers owe, each debt with the order or stay that it comes from.
 CREATE TABLE debts (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -145,10 +152,15 @@ CREATE TABLE debts (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, customer_id) REFERENCES customers (book_id, id)
 );
+-- The debts of a customer.
 CREATE INDEX debts_by_customer ON debts (book_id, customer_id, opened_at, id);
+-- The list of debts in one state.
 CREATE INDEX debts_by_status ON debts (book_id, status, opened_at, id);
+-- The list of debts, the latest first.
 CREATE INDEX debts_by_time ON debts (book_id, opened_at, id);
+-- The debts of an order or a stay.
 CREATE INDEX debts_by_source ON debts (book_id, source_id, opened_at, id);
+-- An order or a stay has one active debt.
 CREATE UNIQUE INDEX debts_one_active_per_source ON debts (book_id, source_id, source_type)
     WHERE status = 'active';
 
@@ -181,8 +193,10 @@ CREATE TABLE ledger_holds (
         REFERENCES ledger_accounts (book_id, kind, owner_id, currency),
     FOREIGN KEY (book_id, transfer_id) REFERENCES ledger_transfers (book_id, id)
 );
+-- The open holds of an account.
 CREATE INDEX ledger_holds_pending ON ledger_holds (book_id, account_kind, account_owner)
     WHERE status = 'pending';
+-- Holds whose time is over are released.
 CREATE INDEX ledger_holds_to_expire ON ledger_holds (expires_at, id)
     WHERE status = 'pending' AND expires_at IS NOT NULL;
 
@@ -207,6 +221,7 @@ CREATE TABLE ledger_summed_days (
     CONSTRAINT ledger_summed_days_pkey PRIMARY KEY (book_id)
 );
 
+-- Transfers are never changed, counters of balances only grow, and a hold ends once.
 CREATE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
@@ -233,6 +248,7 @@ CREATE TRIGGER ledger_holds_stay BEFORE DELETE ON ledger_holds
 CREATE TRIGGER ledger_holds_are_kept BEFORE TRUNCATE ON ledger_holds
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
 
+-- Whether the books are closed at a moment. The row of the book is shared, so a closing waits.
 CREATE FUNCTION is_closed(book uuid, moment timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     ends timestamptz;

@@ -25,6 +25,7 @@ CREATE TABLE transaction_tallies (
         UNIQUE NULLS NOT DISTINCT (book_id, day, type, status, method, store_id)
 ) WITH (fillfactor = 70);
 
+-- Changes of the tallies of transactions, until a worker folds them into one row each.
 CREATE TABLE transaction_tally_changes (
     book_id uuid NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -59,6 +60,7 @@ CREATE TABLE ledger_tally_changes (
     PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
+-- Sums of transfers by kind of account and period, for summaries and charts.
 CREATE TABLE ledger_tallies (
     book_id uuid NOT NULL,
     account_kind text NOT NULL,
@@ -73,6 +75,7 @@ CREATE TABLE ledger_tallies (
         UNIQUE NULLS NOT DISTINCT (book_id, account_kind, is_cost, period, began_at, store_id)
 ) WITH (fillfactor = 70);
 
+-- How many debts there are, and what is owed, is counted with each change.
 CREATE FUNCTION tally_debt() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' THEN
@@ -118,6 +121,7 @@ CREATE TRIGGER transactions_are_tallied_again AFTER UPDATE ON transactions
     REFERENCING OLD TABLE AS replaced NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION tally_transactions();
 
+-- What customers hold as credit is added up with each change of a balance.
 CREATE FUNCTION tally_customer_credit() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     more numeric := NEW.credits - NEW.debits;

@@ -14,11 +14,13 @@ CREATE TABLE messaging_numbers (
     updated_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, id)
 );
+-- A book sends from one number.
 CREATE UNIQUE INDEX messaging_numbers_one_active ON messaging_numbers (book_id)
     WHERE status = 'active';
 -- A provider calls about a number without knowing its book.
 CREATE UNIQUE INDEX messaging_numbers_id_key ON messaging_numbers (id);
 
+-- Talks with a customer by messages, with who sees to them.
 CREATE TABLE conversations (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -49,14 +51,20 @@ CREATE TABLE conversations (
     CONSTRAINT conversations_waiting_unassigned
         CHECK (began_waiting_at IS NULL OR (status = 'open' AND assignee_id IS NULL))
 );
+-- The inbox, the latest message first.
 CREATE INDEX conversations_by_time ON conversations (book_id, last_message_at, id);
+-- The conversations of a member.
 CREATE INDEX conversations_by_assignee ON conversations (book_id, assignee_id, last_message_at, id)
     WHERE assignee_id IS NOT NULL;
+-- The conversations of a customer.
 CREATE INDEX conversations_by_customer ON conversations (book_id, customer_id, last_message_at, id)
     WHERE customer_id IS NOT NULL;
+-- The conversations in one state.
 CREATE INDEX conversations_by_status ON conversations (book_id, status, last_message_at, id);
+-- The conversations with messages that were not read.
 CREATE INDEX conversations_unread ON conversations (book_id, last_message_at, id)
     WHERE unread_count > 0;
+-- The conversations in which a customer waits, the longest first.
 CREATE INDEX conversations_waiting ON conversations (book_id, began_waiting_at, id)
     WHERE began_waiting_at IS NOT NULL;
 
@@ -99,6 +107,7 @@ CREATE TABLE conversation_notes (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, conversation_id) REFERENCES conversations (book_id, id)
 );
+-- The notes of a conversation.
 CREATE INDEX conversation_notes_in_order ON conversation_notes (book_id, conversation_id, id);
 
 -- Texts that are sent often, each by a short word.
@@ -141,9 +150,11 @@ CREATE TABLE messaging_attachments (
         (content IS NOT NULL AND kind IS NOT NULL AND content_type IS NOT NULL
             AND size_bytes IS NOT NULL AND sha256 IS NOT NULL))
 );
+-- Uploads that never ended are swept.
 CREATE INDEX messaging_attachments_uploading ON messaging_attachments (created_at)
     WHERE status = 'uploading';
 
+-- Messages of conversations, and what became of those that were sent.
 CREATE TABLE messages (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -173,8 +184,10 @@ CREATE TABLE messages (
     CONSTRAINT messages_provider_key UNIQUE (book_id, provider, provider_message_id),
     FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers (book_id, id),
     FOREIGN KEY (book_id, conversation_id) REFERENCES conversations (book_id, id),
-    FOREIGN KEY (book_id, attachment_id) REFERENCES messaging_attachments (book_id, id)
+    CONSTRAINT messages_book_id_attachment_id_fkey
+        FOREIGN KEY (book_id, attachment_id) REFERENCES messaging_attachments (book_id, id)
 );
+-- The messages of a conversation in order.
 CREATE INDEX messages_by_conversation ON messages (book_id, conversation_id, id);
 -- A search finds words of what was written.
 CREATE INDEX messages_by_word ON messages USING gin (customer_words(book_id, text));
@@ -189,6 +202,7 @@ CREATE TABLE messaging_storage (
     bytes bigint NOT NULL
 );
 
+-- How many conversations there are by state, member and whether they were read.
 CREATE TABLE conversation_tallies (
     book_id uuid NOT NULL,
     status text NOT NULL,
@@ -199,6 +213,7 @@ CREATE TABLE conversation_tallies (
         UNIQUE NULLS NOT DISTINCT (book_id, status, assignee_id, is_unread)
 ) WITH (fillfactor = 70);
 
+-- Changes of those tallies, until a worker folds them into one row each.
 CREATE TABLE conversation_tally_changes (
     book_id uuid NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -219,6 +234,7 @@ CREATE TABLE message_storage (
     conversations_counted_to uuid
 );
 
+-- Each written conversation adds a change: no writer waits for another.
 CREATE FUNCTION tally_conversations() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

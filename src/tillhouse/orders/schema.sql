@@ -1,4 +1,5 @@
--- Vocabularies and bounds are domains, as in the ledger.
+-- Vocabularies and bounds are domains, whose checks are made ready once in a session, as in the
+-- ledger.
 CREATE DOMAIN order_status AS text CONSTRAINT order_status_known CHECK (VALUE IN (
     'scheduled', 'pending', 'completed', 'cancelled', 'refunded'));
 
@@ -35,6 +36,7 @@ CREATE FUNCTION payment_method_bit(method text) RETURNS integer
         WHEN 'cloove_pay' THEN 8 WHEN 'credit' THEN 16 WHEN 'other' THEN 32 END
 $$;
 
+-- Sales, with all that is told of them in lists.
 CREATE TABLE orders (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -123,10 +125,11 @@ CREATE TABLE orders (
         | CASE WHEN paid_by_cloove_pay IS NULL THEN 0 ELSE 8 END
         | CASE WHEN paid_by_credit IS NULL THEN 0 ELSE 16 END
         | CASE WHEN paid_by_other IS NULL THEN 0 ELSE 32 END)::smallint) STORED,
-    -- The sum of an order's refunds that are on their way: its row is what changes of it are locked by.
+    -- The sum of an order's refunds that are on their way: its row is what changes of it are
+    -- locked by.
     returning_amount order_amount NOT NULL DEFAULT 0,
-    -- Since when an order that was completed with an automated deposit is pending again: it can't be
-    -- cancelled until that deposit went back, whatever else was changed meanwhile.
+    -- Since when an order that was completed with an automated deposit is pending again: it can't
+    -- be cancelled until that deposit went back, whatever else was changed meanwhile.
     reopened_at timestamp(3) with time zone,
     PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
@@ -145,36 +148,49 @@ CREATE TABLE orders (
     FOREIGN KEY (book_id, hotel_reservation_id) REFERENCES hotel_reservations (book_id, id),
     FOREIGN KEY (book_id, hotel_room_id) REFERENCES hotel_rooms (book_id, id)
 ) WITH (fillfactor = 85);
+-- A request that is sent again finds the order that it made.
 CREATE UNIQUE INDEX orders_idempotency_key ON orders (book_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 -- But one person's few cancelled orders lie on the days of everybody's.
 CREATE INDEX orders_by_status ON orders (book_id, status, occurred_at, id)
     WHERE deleted_at IS NULL AND status <> 'completed';
+-- The orders to come.
 CREATE INDEX orders_by_schedule ON orders (book_id, scheduled_at, id)
     WHERE deleted_at IS NULL AND status = 'scheduled';
+-- The orders of a table's session.
 CREATE INDEX orders_by_session ON orders (book_id, table_session_id)
     WHERE table_session_id IS NOT NULL;
+-- The orders of a school's term.
 CREATE INDEX orders_by_term ON orders (book_id, academic_term_id, occurred_at, id)
     WHERE academic_term_id IS NOT NULL;
+-- The orders that a person or a key recorded.
 CREATE INDEX orders_by_recorder ON orders (book_id, recorded_by_id, occurred_at, id)
     WHERE deleted_at IS NULL;
+-- The orders that a person served.
 CREATE INDEX orders_by_server ON orders (book_id, served_by_id, occurred_at, id)
     WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
+-- The orders with a tag.
 CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}';
+-- The orders that go to the kitchen at a moment.
 CREATE INDEX orders_to_fire ON orders (fires_at) WHERE fires_at IS NOT NULL;
+-- The list of orders, the latest first, filtered from the index alone.
 CREATE INDEX orders_by_time ON orders (book_id, occurred_at, id)
     INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id)
     WHERE deleted_at IS NULL;
+-- The orders on a stay.
 CREATE INDEX orders_of_stay ON orders (book_id, hotel_reservation_id)
     WHERE hotel_reservation_id IS NOT NULL;
+-- The orders of a customer, filtered and added up from the index alone.
 CREATE INDEX orders_by_customer ON orders (book_id, customer_id, occurred_at, id)
     INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id,
         is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id,
         total_amount, remaining_amount, refunded_amount, paid_by_cash, paid_by_transfer,
         paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other)
     WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
+-- Those that changed since a moment, the oldest change first.
 CREATE INDEX orders_by_change ON orders (book_id, updated_at, id) WHERE deleted_at IS NULL;
 
+-- The lines of an order, each as it was sold.
 CREATE TABLE order_items (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -224,8 +240,10 @@ CREATE TABLE receipts (
 );
 -- Its address names the receipt and no book: whoever has it belongs to none.
 CREATE UNIQUE INDEX receipts_id_key ON receipts (id);
+-- The receipts of a transaction, numbered.
 CREATE UNIQUE INDEX receipts_of_transaction ON receipts (book_id, transaction_id, number)
     WHERE transaction_id IS NOT NULL;
+-- The bills of a stay, numbered.
 CREATE UNIQUE INDEX receipts_of_stay ON receipts (book_id, reservation_id, number)
     WHERE reservation_id IS NOT NULL;
 
@@ -238,6 +256,7 @@ CREATE TABLE order_storage (
     counted_to uuid NOT NULL
 );
 
+-- Payments of an order, and corrections of them.
 CREATE TABLE payments (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -264,11 +283,13 @@ CREATE TABLE payments (
     CONSTRAINT payments_corrected CHECK ((kind = 'correction') = (amount < 0)),
     FOREIGN KEY (book_id, order_id) REFERENCES orders (book_id, id)
 );
+-- The payments that came by a link.
 CREATE INDEX payments_by_link ON payments (book_id, link_id) WHERE link_id IS NOT NULL;
 -- Whatever a provider reports again is one payment.
 CREATE UNIQUE INDEX payments_receipt_key ON payments (book_id, receipt_id)
     WHERE receipt_id IS NOT NULL;
 
+-- Money of an order that went back, or is on its way.
 CREATE TABLE refunds (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -322,16 +343,21 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_taken_before_within_shortfall
     CHECK (taken_before <= shortfall)
 );
+-- A provider's refund is one of ours once.
 CREATE UNIQUE INDEX refunds_provider_key ON refunds (book_id, provider, provider_refund_id)
     WHERE provider_refund_id IS NOT NULL;
+-- What goes back of one payment through its provider.
 CREATE INDEX refunds_of_payin ON refunds (book_id, payin_id) WHERE payin_id IS NOT NULL;
+-- A payout pays one refund.
 CREATE UNIQUE INDEX refunds_of_withdrawal ON refunds (book_id, withdrawal_id)
     WHERE withdrawal_id IS NOT NULL;
+-- Refunds that went out through a provider, or as a payout.
 CREATE UNIQUE INDEX refunds_sent ON refunds (book_id, id)
     WHERE hold_id IS NOT NULL OR withdrawal_id IS NOT NULL;
 -- Those on their way are few, and looked for in all books.
 CREATE INDEX refunds_on_their_way ON refunds (book_id, id) WHERE status = 'pending';
 
+-- An order is charged to a stay whose guest is in the house.
 CREATE FUNCTION check_stay_of_order() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM hotel_reservations r

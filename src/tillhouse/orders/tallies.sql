@@ -62,13 +62,17 @@ CREATE TABLE order_tallies_in_detail (
         status, payment_status, channel, payment_methods, service_mode, store_id, is_automated,
         is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids)
 ) WITH (fillfactor = 80);
+-- The tallies of a person or a key that recorded.
 CREATE INDEX order_tallies_in_detail_by_recorder
     ON order_tallies_in_detail (book_id, recorded_by_id, day);
+-- The tallies of a person who served.
 CREATE INDEX order_tallies_in_detail_by_server
     ON order_tallies_in_detail (book_id, served_by_id, day) WHERE served_by_id IS NOT NULL;
+-- The tallies of orders with tags.
 CREATE INDEX order_tallies_in_detail_by_tags
     ON order_tallies_in_detail (book_id, day) WHERE tag_ids <> '{}';
 
+-- Changes of the tallies of orders, until a worker folds them into one row each.
 CREATE TABLE order_tally_changes (
     book_id uuid NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -132,6 +136,7 @@ CREATE TABLE sales_by_hour (
     CONSTRAINT sales_by_hour_key UNIQUE NULLS NOT DISTINCT (book_id, hour_at, store_id)
 ) WITH (fillfactor = 70);
 
+-- An order adds a change with its figures, or takes them back (sign -1).
 CREATE FUNCTION tally_order(counted orders, sign integer) RETURNS void
     LANGUAGE plpgsql AS $$
 BEGIN
@@ -154,6 +159,7 @@ BEGIN
         sign * counted.paid_by_other);
 END $$;
 
+-- What a change of an order takes back and adds, in one row each.
 CREATE FUNCTION tally_orders() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP <> 'INSERT' AND OLD.deleted_at IS NULL THEN

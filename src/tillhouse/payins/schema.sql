@@ -46,12 +46,16 @@ CREATE TABLE virtual_accounts (
     PRIMARY KEY (book_id, id),
     CONSTRAINT virtual_accounts_reference_key UNIQUE (book_id, reference)
 );
+-- An order, a debt or a stay has one open account at a time.
 CREATE UNIQUE INDEX virtual_accounts_one_open ON virtual_accounts (book_id, target_type, target_id)
     WHERE status IN ('opening', 'open');
+-- The accounts of an order, a debt or a stay.
 CREATE INDEX virtual_accounts_by_target
     ON virtual_accounts (book_id, target_type, target_id, created_at);
+-- Money that arrives finds its account by the number.
 CREATE INDEX virtual_accounts_by_number ON virtual_accounts (book_id, provider, account_number)
     WHERE account_number IS NOT NULL;
+-- The accounts of an order.
 CREATE INDEX virtual_accounts_by_order ON virtual_accounts (book_id, order_id, created_at)
     WHERE order_id IS NOT NULL;
 -- Books may share an account of a provider: what its list tells is another book's where that book
@@ -73,6 +77,7 @@ CREATE TABLE provider_events (
     PRIMARY KEY (book_id, id),
     CONSTRAINT provider_events_once UNIQUE (book_id, provider, fingerprint)
 );
+-- Old events are swept.
 CREATE INDEX provider_events_by_time ON provider_events (received_at);
 -- What waits of a book is looked up with each hook that comes.
 CREATE INDEX provider_events_waiting ON provider_events (book_id) WHERE processed_at IS NULL;
@@ -103,7 +108,7 @@ CREATE TABLE payins (
     transaction_id uuid,
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
-    -- When somebody last had a provider asked about a payment or a withdrawal: not too often.
+    -- When its provider was last asked about it on request: not too often.
     asked_at timestamptz(3),
     -- Of refunds of ours that go back through the provider, or went.
     given_back numeric NOT NULL DEFAULT 0
@@ -131,8 +136,11 @@ CREATE TABLE payins (
     CONSTRAINT payins_returned_applied_bounds
         CHECK (returned_applied >= 0 AND returned_applied <= returned_amount)
 );
+-- The money that arrived for an order, a debt or a stay.
 CREATE INDEX payins_by_target ON payins (book_id, target_type, target_id, paid_at);
+-- The money that arrived, the latest first.
 CREATE INDEX payins_by_time ON payins (book_id, paid_at, id);
+-- The money that arrived on an account.
 CREATE INDEX payins_by_account ON payins (book_id, virtual_account_id)
     WHERE virtual_account_id IS NOT NULL;
 -- A transaction tells through which payment link it came.
@@ -141,6 +149,7 @@ CREATE INDEX payins_by_transaction ON payins (book_id, transaction_id)
 -- A provider's transaction may be several payments; its name is what their names begin with.
 CREATE INDEX payins_by_provider_transaction
     ON payins (book_id, provider, split_part(provider_transaction_id, '#', 1));
+-- Money that its target has still to take, or to give back.
 CREATE INDEX payins_to_apply ON payins (book_id, target_type, target_id)
     WHERE applied_at IS NULL OR returned_applied < returned_amount;
 
@@ -160,10 +169,12 @@ CREATE TABLE sandbox_payments (
     paid_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, id)
 );
+-- The sandbox's payments to an account.
 CREATE INDEX sandbox_payments_by_number ON sandbox_payments (book_id, account_number, paid_at);
 -- The sandbox lists what it knows by time, as other providers do.
 CREATE INDEX sandbox_payments_by_time ON sandbox_payments (book_id, paid_at, id);
 
+-- Payouts as the sandbox's provider knows them.
 CREATE TABLE sandbox_payouts (
     book_id uuid NOT NULL REFERENCES books,
     reference text NOT NULL,
@@ -181,8 +192,10 @@ CREATE TABLE sandbox_payouts (
     fee numeric NOT NULL DEFAULT 0 CHECK (fee >= 0),
     PRIMARY KEY (book_id, reference)
 );
+-- The sandbox's payouts in order, as its statement lists them.
 CREATE INDEX sandbox_payouts_by_time ON sandbox_payouts (book_id, created_at, reference);
 
+-- Refunds as the sandbox's provider knows them.
 CREATE TABLE sandbox_refunds (
     book_id uuid NOT NULL REFERENCES books,
     reference text NOT NULL,
@@ -197,10 +210,12 @@ CREATE TABLE sandbox_refunds (
     PRIMARY KEY (book_id, reference),
     FOREIGN KEY (book_id, payment_id) REFERENCES sandbox_payments (book_id, id)
 );
+-- The sandbox's refunds of a payment.
 CREATE INDEX sandbox_refunds_of_payment ON sandbox_refunds (book_id, payment_id);
 -- The sandbox lists its refunds by time, as it does payments and payouts.
 CREATE INDEX sandbox_refunds_by_time ON sandbox_refunds (book_id, created_at, reference);
 
+-- Payments that a payer's bank asks back, with what they hold of the money meanwhile.
 CREATE TABLE disputes (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -238,8 +253,11 @@ CREATE TABLE disputes (
     CONSTRAINT disputes_credit_hold_fkey
     FOREIGN KEY (book_id, credit_hold_id) REFERENCES ledger_holds (book_id, id)
 );
+-- The disputes of a payment.
 CREATE INDEX disputes_by_payment ON disputes (book_id, payin_id);
+-- The list of disputes in one state.
 CREATE INDEX disputes_by_status ON disputes (book_id, status, id);
+-- The disputes of an order.
 CREATE INDEX disputes_by_order ON disputes (book_id, order_id, id) WHERE order_id IS NOT NULL;
 -- What a wallet didn't have of a dispute is taken as money comes in.
 CREATE INDEX disputes_claimed ON disputes (book_id, id) WHERE claimed > 0;
@@ -259,5 +277,7 @@ CREATE TABLE sandbox_disputes (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, payment_id) REFERENCES sandbox_payments (book_id, id)
 );
+-- The sandbox's disputes of a payment.
 CREATE INDEX sandbox_disputes_by_payment ON sandbox_disputes (book_id, payment_id);
+-- The sandbox's disputes in order, as its statement lists them.
 CREATE INDEX sandbox_disputes_by_time ON sandbox_disputes (book_id, created_at, id);

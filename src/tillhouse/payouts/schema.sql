@@ -27,10 +27,12 @@ CREATE TABLE payout_accounts (
     CONSTRAINT payout_accounts_have_a_name CHECK (status <> 'active' OR
         (account_name IS NOT NULL AND usable_at IS NOT NULL))
 );
+-- An account of a bank is there once, unless it was removed.
 CREATE UNIQUE INDEX payout_accounts_once
     ON payout_accounts (book_id, provider, bank_code, account_number)
     WHERE status IN ('checking', 'active');
 
+-- Money that leaves the wallet, from the request to what became of it.
 CREATE TABLE withdrawals (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -72,10 +74,11 @@ CREATE TABLE withdrawals (
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
     looked_at timestamptz(3),
-    -- A payment that its provider doesn't give back is paid out: by a withdrawal that names its order.
+    -- A payment that its provider doesn't give back is paid out: by a withdrawal that names its
+    -- order.
     order_id uuid,
-    -- A payout's fee, and one that completes after it was called failed, leave the wallet as far as it
-    -- covers them. The rest is due, and is taken as money comes in.
+    -- A payout's fee, and one that completes after it was called failed, leave the wallet as far
+    -- as it covers them. The rest is due, and is taken as money comes in.
     fee_due numeric NOT NULL DEFAULT 0,
     amount_due numeric NOT NULL DEFAULT 0,
     PRIMARY KEY (book_id, id),
@@ -91,16 +94,23 @@ CREATE TABLE withdrawals (
     CONSTRAINT withdrawals_due_bounds
         CHECK (fee_due BETWEEN 0 AND fee AND amount_due BETWEEN 0 AND amount::numeric)
 );
+-- The list of withdrawals in one state.
 CREATE INDEX withdrawals_by_status ON withdrawals (book_id, status, id);
+-- The withdrawals to an account.
 CREATE INDEX withdrawals_by_account ON withdrawals (book_id, payout_account_id, id);
+-- The sum that is under way.
 CREATE INDEX withdrawals_open ON withdrawals (book_id, status) INCLUDE (amount)
     WHERE status IN ('requested', 'processing');
+-- The sum of a day, which the limits of the book bound.
 CREATE INDEX withdrawals_counted ON withdrawals (book_id, created_at) INCLUDE (amount)
     WHERE status IN ('requested', 'processing', 'completed');
+-- The sum of a day by the keys of one app, which their limits bound.
 CREATE INDEX withdrawals_counted_by_lineage
     ON withdrawals (book_id, lineage_id, created_at) INCLUDE (amount)
     WHERE status IN ('requested', 'processing', 'completed');
+-- Fees and amounts that the wallet could not cover yet.
 CREATE INDEX withdrawals_due ON withdrawals (book_id, id) WHERE fee_due > 0 OR amount_due > 0;
+-- A provider's answer finds its withdrawal in whichever book it is.
 CREATE INDEX withdrawals_by_provider_key ON withdrawals (provider_key);
 
 -- The sum that the keys of an app have withdrawn on its latest day; no earlier day comes back.
@@ -138,4 +148,5 @@ CREATE TABLE wallet_days (
     PRIMARY KEY (book_id, day)
 );
 
+-- A refund that is paid out names its withdrawal.
 ALTER TABLE refunds ADD FOREIGN KEY (book_id, withdrawal_id) REFERENCES withdrawals (book_id, id);

@@ -1,4 +1,4 @@
--- What is sold: products, variants, modifiers, prices, stock, promotions.
+-- Groups of products, in the order in which the business shows them.
 CREATE TABLE categories (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -9,11 +9,14 @@ CREATE TABLE categories (
     deleted_at timestamptz(3),
     PRIMARY KEY (book_id, id)
 );
+-- A name belongs to one category.
 CREATE UNIQUE INDEX categories_name_key
     ON categories (book_id, lower(name)) WHERE deleted_at IS NULL;
+-- The categories in the order that the business gave them.
 CREATE INDEX categories_by_position
     ON categories (book_id, position, lower(name), id) WHERE deleted_at IS NULL;
 
+-- Goods and services, each with at least one variant that is sold.
 CREATE TABLE products (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -39,14 +42,21 @@ CREATE TABLE products (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, category_id) REFERENCES categories (book_id, id)
 );
+-- The list in order of names, and searches by the beginning of one.
 CREATE INDEX products_by_name ON products (book_id, lower(name) text_pattern_ops, id);
+-- The products of a category.
 CREATE INDEX products_by_category ON products (book_id, category_id, id);
+-- An article number belongs to one product.
 CREATE UNIQUE INDEX products_sku_key ON products (book_id, sku) WHERE deleted_at IS NULL;
--- Ways through a list of a million: all, by kind, by what sells, by change, by the start of a sku.
+-- The list of products that aren't deleted.
 CREATE INDEX products_live ON products (book_id, id) WHERE deleted_at IS NULL;
+-- The products of a type.
 CREATE INDEX products_by_type ON products (book_id, type, id) WHERE deleted_at IS NULL;
+-- The products that are on sale, or not.
 CREATE INDEX products_by_activity ON products (book_id, is_active, id) WHERE deleted_at IS NULL;
+-- Those that changed since a moment, the oldest change first.
 CREATE INDEX products_by_change ON products (book_id, updated_at, id) WHERE deleted_at IS NULL;
+-- Searches by the beginning of an article number.
 CREATE INDEX products_by_sku
     ON products (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 
@@ -76,11 +86,15 @@ CREATE TABLE variants (
     CONSTRAINT variants_of_product UNIQUE (book_id, product_id, id),
     FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id)
 );
+-- A product without variants of its own has one that stands for it.
 CREATE UNIQUE INDEX variants_one_implicit ON variants (book_id, product_id) WHERE is_implicit;
+-- An article number belongs to one variant.
 CREATE UNIQUE INDEX variants_sku_key ON variants (book_id, sku) WHERE deleted_at IS NULL;
+-- Searches by the beginning of an article number.
 CREATE INDEX variants_by_sku
     ON variants (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 
+-- Prices of a variant in a store, where it is not the common one.
 CREATE TABLE variant_prices (
     book_id uuid NOT NULL,
     variant_id uuid NOT NULL,
@@ -91,6 +105,7 @@ CREATE TABLE variant_prices (
     FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
 );
 
+-- Choices that come with a product, and how many of them are taken.
 CREATE TABLE modifier_groups (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -106,6 +121,7 @@ CREATE TABLE modifier_groups (
         CHECK (min_choices >= 0 AND coalesce(max_choices, 1000) >= greatest(min_choices, 1))
 );
 
+-- One of the choices, with what it adds to the price.
 CREATE TABLE modifier_options (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -121,6 +137,7 @@ CREATE TABLE modifier_options (
     FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups (book_id, id)
 );
 
+-- The choices of a product, in order.
 CREATE TABLE product_modifier_groups (
     book_id uuid NOT NULL,
     product_id uuid NOT NULL,
@@ -130,6 +147,7 @@ CREATE TABLE product_modifier_groups (
     FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id),
     FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups (book_id, id)
 );
+-- The products that have a group of choices.
 CREATE INDEX product_modifier_groups_by_group
     ON product_modifier_groups (book_id, modifier_group_id);
 
@@ -145,4 +163,5 @@ CREATE TABLE components (
     FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id),
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
 );
+-- The products that a variant goes into.
 CREATE INDEX components_by_variant ON components (book_id, variant_id);

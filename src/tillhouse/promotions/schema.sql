@@ -1,3 +1,4 @@
+-- Discounts with their conditions and how often they were used.
 CREATE TABLE promotions (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -29,8 +30,10 @@ CREATE TABLE promotions (
     PRIMARY KEY (book_id, id),
     CONSTRAINT promotions_within_limit CHECK (used >= 0 AND used <= limit_total)
 );
+-- The list in order of names.
 CREATE INDEX promotions_by_name ON promotions (book_id, lower(name), id);
 
+-- How often a customer used a promotion.
 CREATE TABLE promotion_customers (
     book_id uuid NOT NULL,
     promotion_id uuid NOT NULL,

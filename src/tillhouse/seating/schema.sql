@@ -1,3 +1,4 @@
+-- The tables of a restaurant.
 CREATE TABLE dining_tables (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -15,9 +16,11 @@ CREATE TABLE dining_tables (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
 );
+-- A label belongs to one table of a store.
 CREATE UNIQUE INDEX dining_tables_label_key
     ON dining_tables (book_id, store_id, lower(label)) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 
+-- Guests at a table, from when they sit down to when they have paid.
 CREATE TABLE table_sessions (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -34,5 +37,7 @@ CREATE TABLE table_sessions (
 -- A table has one open session: who loses the race hears that it is taken.
 CREATE UNIQUE INDEX table_sessions_one_open
     ON table_sessions (book_id, table_id) WHERE status = 'open';
+-- The list of sessions, the latest first.
 CREATE INDEX table_sessions_by_time ON table_sessions (book_id, opened_at, id);
+-- The sessions of a table.
 CREATE INDEX table_sessions_by_table ON table_sessions (book_id, table_id, opened_at, id);

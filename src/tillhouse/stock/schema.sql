@@ -21,6 +21,7 @@ CREATE TABLE stock_levels (
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id),
     FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
 ) WITH (fillfactor = 50);
+-- The levels of a store.
 CREATE INDEX stock_levels_by_store ON stock_levels (book_id, store_id, id);
 
 -- Why it is as much as it is: on_hand and reserved are the sums of the moves, always.
@@ -43,14 +44,19 @@ CREATE TABLE stock_moves (
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
 );
+-- The moves of a variant.
 CREATE INDEX stock_moves_by_variant ON stock_moves (book_id, variant_id, id);
+-- The moves of a store.
 CREATE INDEX stock_moves_by_store ON stock_moves (book_id, store_id, id);
+-- The moves of an order.
 CREATE INDEX stock_moves_by_order ON stock_moves (book_id, order_id, id)
     WHERE order_id IS NOT NULL;
 -- Sales are nearly all there is: finding them by kind would find everything.
 CREATE INDEX stock_moves_by_kind ON stock_moves (book_id, kind, id) WHERE kind <> 'sale';
+-- A line takes its goods from the stock once a round, and gives them back once.
 CREATE UNIQUE INDEX stock_moves_once_per_line
     ON stock_moves (book_id, order_item_id, variant_id, kind, round) WHERE kind <> 'return';
+-- What came back of a line, in parts.
 CREATE INDEX stock_moves_returned ON stock_moves (book_id, order_item_id, variant_id, round)
     WHERE kind = 'return';
 -- Whether stock was counted after a sale of the past that is imported now.

@@ -1,4 +1,4 @@
--- Where business is done: stores, tables and their sessions, academic terms, tags.
+-- Places in which a business sells.
 CREATE TABLE stores (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -19,4 +19,5 @@ CREATE TABLE stores (
     deleted_at timestamptz(3),
     PRIMARY KEY (book_id, id)
 );
+-- A name belongs to one store.
 CREATE UNIQUE INDEX stores_name_key ON stores (book_id, lower(name)) WHERE deleted_at IS NULL;

@@ -42,10 +42,13 @@ CREATE TABLE voice_agents (
     CONSTRAINT voice_agents_chat_has_a_model
         CHECK (runtime <> 'chat' OR (model_url IS NOT NULL AND model_name IS NOT NULL))
 );
+-- A book has one agent that answers where none is named.
 CREATE UNIQUE INDEX voice_agents_one_default ON voice_agents (book_id) WHERE is_default;
+-- The list of agents.
 CREATE INDEX voice_agents_by_time ON voice_agents (book_id, created_at, id)
     WHERE deleted_at IS NULL;
 
+-- Telephone numbers that calls are made from and answered at.
 CREATE TABLE voice_numbers (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
@@ -78,8 +81,10 @@ CREATE TABLE voice_numbers (
     FOREIGN KEY (book_id, default_agent_id) REFERENCES voice_agents (book_id, id),
     FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
 ) WITH (fillfactor = 50);
+-- A number is there once, unless it was removed.
 CREATE UNIQUE INDEX voice_numbers_once ON voice_numbers (book_id, phone_number)
     WHERE deleted_at IS NULL;
+-- A book has one number that calls are made from where none is named.
 CREATE UNIQUE INDEX voice_numbers_one_default ON voice_numbers (book_id) WHERE is_default;
 
 -- People who are not called.
@@ -97,6 +102,7 @@ CREATE TABLE voice_suppressions (
     PRIMARY KEY (book_id, id),
     CONSTRAINT voice_suppressions_once UNIQUE (book_id, phone_number)
 );
+-- The list of numbers that are never called.
 CREATE INDEX voice_suppressions_by_time ON voice_suppressions (book_id, created_at, id);
 
 -- Calls, and the queue of those that are to be dialled.
@@ -160,22 +166,34 @@ CREATE TABLE voice_calls (
     FOREIGN KEY (book_id, order_id) REFERENCES orders (book_id, id),
     FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations (book_id, id)
 ) WITH (fillfactor = 75);
+-- A request that is sent again finds the call that it made.
 CREATE UNIQUE INDEX voice_calls_idempotency_key ON voice_calls (book_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
+-- The calls of a number that wait for their turn.
 CREATE INDEX voice_calls_queue ON voice_calls (book_id, number_id, due_at, id)
     WHERE status = 'queued';
+-- Calls that waited too long are given up.
 CREATE INDEX voice_calls_to_expire ON voice_calls (expires_at) WHERE status = 'queued';
+-- The calls of a number that are under way, each in one of its slots.
 CREATE INDEX voice_calls_slots ON voice_calls (book_id, number_id, lease_until)
     WHERE lease_until IS NOT NULL;
+-- Calls whose process went away are asked for at their provider.
 CREATE INDEX voice_calls_to_reconcile ON voice_calls (lease_until) WHERE lease_until IS NOT NULL;
+-- The list of calls, the latest first, filtered from the index alone.
 CREATE INDEX voice_calls_by_time ON voice_calls (book_id, created_at, id)
     INCLUDE (status, number_id, agent_id, ended_reason);
+-- The list of calls in one state.
 CREATE INDEX voice_calls_by_status ON voice_calls (book_id, status, created_at, id);
+-- The calls of a number of the business.
 CREATE INDEX voice_calls_by_number ON voice_calls (book_id, number_id, created_at, id);
+-- The calls of an agent.
 CREATE INDEX voice_calls_by_agent ON voice_calls (book_id, agent_id, created_at, id);
+-- The calls that ended for a reason.
 CREATE INDEX voice_calls_by_reason ON voice_calls (book_id, ended_reason, created_at, id)
     WHERE ended_reason IS NOT NULL;
+-- The calls of a customer's telephone.
 CREATE INDEX voice_calls_by_phone ON voice_calls (book_id, customer_phone, created_at, id);
+-- The calls of a customer.
 CREATE INDEX voice_calls_by_customer ON voice_calls (book_id, customer_id, created_at, id)
     WHERE customer_id IS NOT NULL;
 -- A search finds words of the customer's name and of what the call was for.
@@ -220,6 +238,7 @@ CREATE TABLE voice_steps (
     FOREIGN KEY (book_id, call_id) REFERENCES voice_calls (book_id, id)
 );
 
+-- Recordings of calls, until their time of keeping is over.
 CREATE TABLE voice_recordings (
     book_id uuid NOT NULL,
     call_id uuid NOT NULL,
@@ -231,8 +250,10 @@ CREATE TABLE voice_recordings (
     PRIMARY KEY (book_id, call_id),
     FOREIGN KEY (book_id, call_id) REFERENCES voice_calls (book_id, id)
 );
+-- Recordings whose time is over are swept.
 CREATE INDEX voice_recordings_by_time ON voice_recordings (ready_at);
 
+-- How many calls there are by day, state, number, agent and reason.
 CREATE TABLE voice_call_tallies (
     book_id uuid NOT NULL,
     period text NOT NULL,
@@ -264,8 +285,7 @@ CREATE TABLE voice_prompts (
     FOREIGN KEY (book_id, agent_id) REFERENCES voice_agents (book_id, id)
 );
 
--- How many calls a book may place in a day, and how many it placed: a row that each placing locks
--- and raises, so that no two share the last place, and nothing is counted by looking at calls.
+-- How many calls a book may place in a day.
 CREATE TABLE voice_settings (
     book_id uuid PRIMARY KEY REFERENCES books,
     calls_per_day integer NOT NULL CONSTRAINT voice_settings_calls_positive
@@ -273,6 +293,8 @@ CREATE TABLE voice_settings (
     updated_at timestamptz(3) NOT NULL
 );
 
+-- How many calls a book placed on a day: a row that each placing locks and raises, so that no two
+-- share the last place, and nothing is counted by looking at calls.
 CREATE TABLE voice_days (
     book_id uuid NOT NULL REFERENCES books,
     -- By the clock of the business.
@@ -291,6 +313,7 @@ CREATE TRIGGER voice_calls_end_once BEFORE UPDATE ON voice_calls
         OR OLD.ended_at IS DISTINCT FROM NEW.ended_at))
     EXECUTE FUNCTION refuse_voice_call_change();
 
+-- A call counts in its day, its month and for ever, or is taken back (times -1).
 CREATE FUNCTION add_voice_call(counted voice_calls, times integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -308,6 +331,7 @@ BEGIN
         DO UPDATE SET calls = t.calls + excluded.calls;
 END $$;
 
+-- A call counts as waiting, then as under way, then by how it ended.
 CREATE FUNCTION tally_voice_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' AND OLD.status = 'queued' THEN

@@ -1,3 +1,4 @@
+-- The secret that signs the webhooks of an app.
 CREATE TABLE webhook_secrets (
     book_id uuid NOT NULL,
     developer_app_id uuid NOT NULL,
@@ -9,6 +10,7 @@ CREATE TABLE webhook_secrets (
     FOREIGN KEY (book_id, developer_app_id) REFERENCES developer_apps (book_id, id)
 );
 
+-- Where webhooks go, which events are sent there, and whether they arrive.
 CREATE TABLE webhook_endpoints (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -27,12 +29,12 @@ CREATE TABLE webhook_endpoints (
     probe_until timestamptz,
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
-    -- When the present failures of an endpoint began: null while its last attempt succeeded. One that
-    -- fails already counts from the migration on.
+    -- When the present failures of an endpoint began: null while its last attempt succeeded.
     first_failed_at timestamptz(3),
     PRIMARY KEY (book_id, id),
     FOREIGN KEY (book_id, developer_app_id) REFERENCES webhook_secrets (book_id, developer_app_id)
 ) WITH (fillfactor = 50);
+-- The endpoints of an app that are in use.
 CREATE INDEX webhook_endpoints_by_app ON webhook_endpoints (developer_app_id, status);
 
 -- Old partitions are dropped whole: no clean-up ever deletes row by row.
@@ -43,12 +45,14 @@ CREATE TABLE webhook_events (
     -- The app whose key caused it; null when a person, a payer or a worker did.
     developer_app_id uuid,
     payload text NOT NULL,
-    -- Events about one thing, and the entries of the audit log that name it.
+    -- The order, customer or other thing that it is about.
     entity_id uuid,
     PRIMARY KEY (book_id, id)
 ) PARTITION BY RANGE (id);
+-- The events about one thing.
 CREATE INDEX webhook_events_by_entity ON webhook_events (entity_id);
 
+-- An event on its way to an endpoint, and how far it came.
 CREATE TABLE webhook_deliveries (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -69,11 +73,16 @@ CREATE TABLE webhook_deliveries (
     updated_at timestamptz(3) NOT NULL,
     PRIMARY KEY (book_id, id)
 ) PARTITION BY RANGE (id);
+-- The deliveries of an event.
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (event_id);
+-- The deliveries of an app in one state.
 CREATE INDEX webhook_deliveries_by_app ON webhook_deliveries (developer_app_id, status, id);
+-- The deliveries of an app by type of event.
 CREATE INDEX webhook_deliveries_by_app_and_type
     ON webhook_deliveries (developer_app_id, event_type, status, id);
+-- The deliveries to an endpoint in one state.
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (webhook_endpoint_id, status, id);
+-- The deliveries to an endpoint by type of event.
 CREATE INDEX webhook_deliveries_by_endpoint_and_type
     ON webhook_deliveries (webhook_endpoint_id, event_type, status, id);
 
@@ -92,6 +101,7 @@ CREATE TABLE webhook_queue (
     -- No foreign key to the endpoint: its check would lock the busiest row at every event.
     PRIMARY KEY (book_id, delivery_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+-- The deliveries to an endpoint whose time has come.
 CREATE INDEX webhook_queue_by_lane ON webhook_queue (endpoint_id, due_at);
 
 -- A week whose first rows are in the default partition stays there: it can't be made any more. What
@@ -138,8 +148,10 @@ BEGIN
     RETURN dropped;
 END $$;
 
+-- Events of a week that has no partition.
 CREATE TABLE webhook_events_rest PARTITION OF webhook_events DEFAULT;
 
+-- Deliveries of a week that has no partition.
 CREATE TABLE webhook_deliveries_rest PARTITION OF webhook_deliveries DEFAULT;
 
 SELECT turn_webhook_partitions(now(), 36500);
