@@ -15,7 +15,7 @@ from tillhouse.kit.clock import now
 from tillhouse.providers.payments import flutterwave_answers as answers
 from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments.bearer import BearerApi
-from tillhouse.providers.payments.calling import TIMEOUT_S, BadKey, Caller, ProviderAnswer
+from tillhouse.providers.payments.calling import TIMEOUT_S, Caller, ProviderAnswer
 from tillhouse.providers.payments.exponents import NotExact, to_major
 from tillhouse.providers.payments.flutterwave_hooks import heard
 from tillhouse.providers.payments.provider import (
@@ -25,7 +25,6 @@ from tillhouse.providers.payments.provider import (
     Heard,
     HeardPayment,
     HeardRefund,
-    NotReached,
     OpenedAccount,
     PayoutRequest,
     ProviderBalance,
@@ -42,6 +41,7 @@ from tillhouse.providers.payments.provider import (
     Unclear,
     Unknown,
 )
+from tillhouse.providers.payments.skeleton import Adapter, executed
 
 BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
@@ -56,7 +56,7 @@ _LISTS = {
 _COUNTRIES = {"NGN": "NG"}
 
 
-class Flutterwave:
+class Flutterwave(Adapter):
     """Moves money by Flutterwave's API at one address."""
 
     name: ProviderName = "flutterwave"
@@ -180,10 +180,7 @@ class Flutterwave:
                 raise Unclear("a refund of this amount is there that doesn't say whose it is")
         path = f"/transactions/{quote(wanted.transaction_id, safe='')}/refund"
         body = {"amount": amount, "comments": answers.comment(wanted.reference, wanted.reason)}
-        try:
-            answer = await self._api.post(credentials, path, body)
-        except BadKey as error:
-            raise NotReached(str(error)) from None
+        answer = await executed(self._api.post(credentials, path, body))
         return answers.refund(answer).seen(wanted.reference)
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
@@ -229,23 +226,13 @@ class Flutterwave:
             "narration": wanted.narration[:100],
             "beneficiary_name": wanted.account_name[:100],
         }
-        try:
-            return answers.payout(await self._api.post(credentials, "/transfers", body))
-        except BadKey as error:
-            raise NotReached(str(error)) from None
-        except ProviderRefused as refusal:
-            return await self._sent_before(credentials, wanted.reference, refusal)
+        sending = self._transfer(credentials, body)
+        return await self._sent(credentials, wanted.reference, sending)
 
-    async def _sent_before(
-        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
+    async def _transfer(
+        self, credentials: ProviderSecrets, body: Mapping[str, object]
     ) -> SeenPayout:
-        """The payout of a reference that was used; a refusal of one that never was is final."""
-        try:
-            return await self.find_payout(credentials, reference)
-        except Unknown:
-            raise refusal from None
-        except NotReached as error:
-            raise Unclear(str(error)) from None
+        return answers.payout(await self._api.post(credentials, "/transfers", body))
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
@@ -289,16 +276,11 @@ class Flutterwave:
             case "disputes":
                 return ProviderListPage(disputes=answers.chargebacks(answer), following=following)
 
-    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        """Look something up: only that it is unknown is an answer, any other refusal is none."""
-        try:
-            return await self._api.get(credentials, path)
-        except BadKey as refusal:
-            raise NotReached(str(refusal)) from None
-        except ProviderRefused as refusal:
-            if answers.is_missing(str(refusal)):
-                raise Unknown(str(refusal)) from None
-            raise NotReached(str(refusal)) from None
+    def _is_missing(self, said: str) -> bool:
+        return answers.is_missing(said)
+
+    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
+        return await self._api.get(credentials, path)
 
 
 def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:

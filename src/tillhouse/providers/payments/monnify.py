@@ -6,7 +6,6 @@ payouts bear references of ours, by which they are looked up; Monnify's own cont
 
 import base64
 import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -53,6 +52,7 @@ from tillhouse.providers.payments.provider import (
     Unclear,
     Unknown,
 )
+from tillhouse.providers.payments.skeleton import Adapter, has_sha512
 
 BASE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
@@ -67,7 +67,7 @@ _OLDEST = timedelta(days=365)
 _TEXT_LENGTH_MAX = 60
 
 
-class Monnify:
+class Monnify(Adapter):
     """Moves money by Monnify's API; without an address, by that of the book's environment."""
 
     name: ProviderName = "monnify"
@@ -111,9 +111,7 @@ class Monnify:
         self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
     ) -> bool:
         """Whether the hook is Monnify's."""
-        key = credentials.secrets["secret_key"].encode()
-        expected = hmac.new(key, body, hashlib.sha512).hexdigest()
-        return hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode())
+        return has_sha512(headers, SIGNATURE, credentials.secrets["secret_key"], body)
 
     def heard(self, body: bytes) -> Sequence[Heard]:
         """The payments, payouts and refunds that a hook tells of."""
@@ -246,27 +244,14 @@ class Monnify:
             "sourceAccountNumber": credentials.secrets["wallet_account"],
             "async": False,
         }
-        try:
-            answer = await self._post(credentials, "/api/v2/disbursements/single", body)
-            return answers.payout(answer)
-        except BadKey as error:
-            raise NotReached(str(error)) from None
-        except ProviderRefused as refusal:
-            return await self._sent_before(credentials, wanted.reference, refusal)
+        sending = self._transfer(credentials, body)
+        return await self._sent(credentials, wanted.reference, sending)
 
-    async def _sent_before(
-        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
+    async def _transfer(
+        self, credentials: ProviderSecrets, body: Mapping[str, object]
     ) -> SeenPayout:
-        """The payout of a reference that was used; a refusal of one that never was is final."""
-        try:
-            return await self.find_payout(credentials, reference)
-        except Unknown:
-            if answers.is_too_alike(str(refusal)):
-                # Another of the same amount went to this account a moment ago; later it may go.
-                raise NotReached(str(refusal)) from None
-            raise refusal from None
-        except NotReached as error:
-            raise Unclear(str(error)) from None
+        path = "/api/v2/disbursements/single"
+        return answers.payout(await self._post(credentials, path, body))
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
@@ -321,16 +306,12 @@ class Monnify:
                 # Its API tells of none.
                 return answers.MonnifyPage(began=(), is_last=True)
 
-    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        """Look something up: only that it is unknown is an answer, any other refusal is none."""
-        try:
-            return await self._get(credentials, path)
-        except BadKey as refusal:
-            raise NotReached(str(refusal)) from None
-        except ProviderRefused as refusal:
-            if answers.is_missing(str(refusal)):
-                raise Unknown(str(refusal)) from None
-            raise NotReached(str(refusal)) from None
+    def _is_missing(self, said: str) -> bool:
+        return answers.is_missing(said)
+
+    def _is_for_later(self, said: str) -> bool:
+        # Another of the same amount went to this account a moment ago.
+        return answers.is_too_alike(said)
 
     async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         return await self._ask(credentials, ProviderRequest(path=path, headers={}))

@@ -5,8 +5,6 @@ itself, has no id and no time, and is only believed after a look at the transact
 no reference of ours, so each carries it in its note for merchants.
 """
 
-import hashlib
-import hmac
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -42,9 +40,9 @@ from tillhouse.providers.payments.provider import (
     SeenPayout,
     SeenRefund,
     StatementRequest,
-    Unclear,
     Unknown,
 )
+from tillhouse.providers.payments.skeleton import Adapter, executed, has_sha512
 
 BASE_URL = "https://api.paystack.co"
 SIGNATURE = "x-paystack-signature"
@@ -64,7 +62,7 @@ _LISTS = {
 _BEGAN = "2015-01-01T00:00:00.000Z"
 
 
-class Paystack:
+class Paystack(Adapter):
     """Moves money by Paystack's API at one address."""
 
     name: ProviderName = "paystack"
@@ -104,9 +102,7 @@ class Paystack:
         self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
     ) -> bool:
         """Whether the hook is Paystack's."""
-        key = credentials.secrets["secret_key"].encode()
-        expected = hmac.new(key, body, hashlib.sha512).hexdigest()
-        return hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode())
+        return has_sha512(headers, SIGNATURE, credentials.secrets["secret_key"], body)
 
     def heard(self, body: bytes) -> Sequence[Heard]:
         """The payments, payouts and refunds that a hook tells of."""
@@ -197,10 +193,7 @@ class Paystack:
             "customer_note": wanted.reason,
             "merchant_note": answers.note(wanted.reference),
         }
-        try:
-            answer = await self._api.post(credentials, "/refund", body)
-        except BadKey as error:
-            raise NotReached(str(error)) from None
+        answer = await executed(self._api.post(credentials, "/refund", body))
         return answers.refund(answer, wanted.reference)
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
@@ -238,21 +231,18 @@ class Paystack:
 
     async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money; Paystack takes a reference once."""
-        try:
-            recipient = await self._recipient(credentials, wanted)
-            body = {
-                "source": "balance",
-                "amount": _units(wanted),
-                "currency": wanted.currency,
-                "recipient": recipient,
-                "reference": wanted.reference,
-                "reason": wanted.narration,
-            }
-            return answers.payout(await self._api.post(credentials, "/transfer", body))
-        except BadKey as error:
-            raise NotReached(str(error)) from None
-        except ProviderRefused as refusal:
-            return await self._sent_before(credentials, wanted.reference, refusal)
+        return await self._sent(credentials, wanted.reference, self._transfer(credentials, wanted))
+
+    async def _transfer(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
+        body = {
+            "source": "balance",
+            "amount": _units(wanted),
+            "currency": wanted.currency,
+            "recipient": await self._recipient(credentials, wanted),
+            "reference": wanted.reference,
+            "reason": wanted.narration,
+        }
+        return answers.payout(await self._api.post(credentials, "/transfer", body))
 
     async def _recipient(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> str:
         """The recipient of an account: the same one, however often it is made."""
@@ -265,17 +255,6 @@ class Paystack:
         }
         answer = await self._api.post(credentials, "/transferrecipient", body, changes=False)
         return answers.recipient(answer)
-
-    async def _sent_before(
-        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
-    ) -> SeenPayout:
-        """The payout of a reference that was used; a refusal of one that never was is final."""
-        try:
-            return await self.find_payout(credentials, reference)
-        except Unknown:
-            raise refusal from None
-        except NotReached as error:
-            raise Unclear(str(error)) from None
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
@@ -328,12 +307,8 @@ class Paystack:
             case "disputes":
                 return ProviderListPage(disputes=answers.disputes(answer), following=following)
 
-    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        """Look something up: only that it is unknown is an answer, any other refusal is none."""
-        try:
-            return await self._api.get(credentials, path)
-        except ProviderRefused as refusal:
-            raise NotReached(str(refusal)) from None
+    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
+        return await self._api.get(credentials, path)
 
 
 def _with_returns(

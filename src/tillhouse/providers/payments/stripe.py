@@ -17,7 +17,6 @@ from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments import stripe_answers as answers
 from tillhouse.providers.payments.calling import (
     TIMEOUT_S,
-    BadKey,
     Caller,
     ProviderAnswer,
     ProviderRequest,
@@ -31,7 +30,6 @@ from tillhouse.providers.payments.provider import (
     Heard,
     HeardPayment,
     HeardRefund,
-    NotReached,
     OpenedAccount,
     PayoutRequest,
     ProviderBalance,
@@ -46,6 +44,7 @@ from tillhouse.providers.payments.provider import (
     StatementRequest,
     Unknown,
 )
+from tillhouse.providers.payments.skeleton import Adapter, executed
 from tillhouse.providers.payments.stripe_hooks import heard
 
 BASE_URL = "https://api.stripe.com"
@@ -61,7 +60,7 @@ _NO_PAYOUTS = "Stripe sends money to its account's own bank only."
 _OF_CHARGE = "latest_charge.balance_transaction"
 
 
-class Stripe:
+class Stripe(Adapter):
     """Takes money by Stripe's API at one address."""
 
     name: ProviderName = "stripe"
@@ -199,10 +198,7 @@ class Stripe:
             "metadata[reference]": wanted.reference,
             "metadata[reason]": wanted.reason[:500],
         }
-        try:
-            answer = await self._post(credentials, "/v1/refunds", form, wanted.reference)
-        except BadKey as error:
-            raise NotReached(str(error)) from None
+        answer = await executed(self._post(credentials, "/v1/refunds", form, wanted.reference))
         return answers.refund(answer)
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
@@ -260,13 +256,6 @@ class Stripe:
         found, following = answers.statement(answer)
         seen = [await self._with_returns(credentials, one) for one in found]
         return ProviderListPage(payments=seen, following=following)
-
-    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        """Look something up: only that it is unknown is an answer, any other refusal is none."""
-        try:
-            return await self._get(credentials, path)
-        except ProviderRefused as refusal:
-            raise NotReached(str(refusal)) from None
 
     async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         ask = ProviderRequest(path=path, headers=_headers(credentials))
