@@ -862,10 +862,14 @@ CREATE TABLE businesses (
     tax_numbers jsonb NOT NULL DEFAULT '[]'::jsonb,
     receipt_footer text,
     second_factor_roles text[] NOT NULL DEFAULT '{}'::text[],
+    service_charge_percent numeric,
+    service_charge_modes text[] NOT NULL DEFAULT '{dine_in}'::text[],
     CONSTRAINT businesses_pkey PRIMARY KEY (id),
     CONSTRAINT businesses_country_form CHECK (country ~ '^[A-Z]{2}$'::text),
     CONSTRAINT businesses_currency_form CHECK (currency ~ '^[A-Z]{3}$'::text),
     CONSTRAINT businesses_second_factor_roles_known CHECK (second_factor_roles <@ ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text, 'front_desk'::text, 'housekeeping'::text]),
+    CONSTRAINT businesses_service_charge_modes_known CHECK (service_charge_modes <@ ARRAY['dine_in'::text, 'takeaway'::text, 'room_service'::text] AND cardinality(service_charge_modes) = (('dine_in'::text = ANY (service_charge_modes))::integer + ('takeaway'::text = ANY (service_charge_modes))::integer + ('room_service'::text = ANY (service_charge_modes))::integer)),
+    CONSTRAINT businesses_service_charge_percent_bounds CHECK (service_charge_percent > 0::numeric AND service_charge_percent <= 100::numeric AND service_charge_percent = round(service_charge_percent, 2)),
     CONSTRAINT businesses_stock_policy_known CHECK (stock_policy = ANY (ARRAY['deny'::text, 'allow'::text])),
     CONSTRAINT businesses_type_known CHECK (type = ANY (ARRAY['retail'::text, 'restaurant'::text, 'hotel'::text, 'school'::text, 'services'::text]))
 );
