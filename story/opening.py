@@ -232,6 +232,8 @@ def _particulars(s: Story) -> None:
         "address": {"lines": ["12 Marina Road"], "city": "Lagos", "postal_code": "101241"},
         "tax_numbers": [{"label": "TIN", "number": "12345678-0001"}],
         "receipt_footer": "Thank you.",
+        "service_charge_percent": 10,
+        "service_charge_modes": ["dine_in", "room_service"],
     }
     s.sends("PATCH /v1/business", patch, by="owner")
     s.sends("PATCH /v1/business", {"currency": "USD", "time_zone": "Lagos"}, by="owner", status=422)

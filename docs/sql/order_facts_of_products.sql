@@ -28,7 +28,9 @@ WITH given AS (
     )
     SELECT json_build_object('type', t.type, 'currency', t.currency,
             'time_zone', t.time_zone, 'tax_inclusive', t.tax_inclusive,
-            'stock_policy', t.stock_policy, 'restocks_cancelled', t.restocks_cancelled
+            'stock_policy', t.stock_policy, 'restocks_cancelled', t.restocks_cancelled,
+            'service_charge_percent', t.service_charge_percent,
+            'service_charge_modes', t.service_charge_modes
         ) AS trade,
         (SELECT row_to_json(wanted_store) FROM wanted_store) AS store,
         EXISTS (SELECT FROM stage_messages g

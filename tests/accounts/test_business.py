@@ -69,6 +69,8 @@ async def test_a_business_is_changed_piece_by_piece(
         "taxInclusive": False,
         "stockPolicy": "deny",
         "restocksCancelled": True,
+        "serviceChargePercent": None,
+        "serviceChargeModes": ["dine_in"],
         "legalName": None,
         "address": None,
         "taxNumbers": [],
@@ -130,6 +132,18 @@ WRONG: list[tuple[str, Any]] = [
     ("country", "Nigeria"),
     ("tax_inclusive", "yes"),
     ("stock_policy", "sometimes"),
+    ("service_charge_percent", 0),
+    ("service_charge_percent", -1),
+    ("service_charge_percent", 100.01),
+    ("service_charge_percent", 12.345),
+    ("service_charge_percent", 1e300),
+    ("service_charge_percent", "12.5"),
+    ("service_charge_percent", True),
+    ("service_charge_percent", [10]),
+    ("service_charge_modes", None),
+    ("service_charge_modes", "dine_in"),
+    ("service_charge_modes", ["dine_in", "takeaway", "room_service", "dine_in"]),
+    ("service_charge_modes", ["dine_in"] * 80_000),
     ("legal_name", "Ada\u2066gnol"),
     ("legal_name", "x" * 201),
     ("legal_name", "two\nlines"),
@@ -143,6 +157,9 @@ WRONG_INSIDE: list[tuple[dict[str, Any], str]] = [
     ({"address": {"lines": ["1\u202e2"], "city": "Lagos"}}, "address.lines[0]"),
     ({"address": {"lines": ["1"], "city": "\u2069Lagos\u2067s"}}, "address.city"),
     ({"address": {"lines": ["1"], "city": "Lagos", "planet": "Earth"}}, "address.planet"),
+    ({"service_charge_modes": ["dine_in", "delivery"]}, "service_charge_modes[1]"),
+    ({"service_charge_modes": ["takeaway", None]}, "service_charge_modes[1]"),
+    ({"service_charge_modes": ["dine_in", "takeaway", "dine_in"]}, "service_charge_modes[2]"),
     ({"tax_numbers": [{"label": "TIN", "number": "1"}] * 6}, "tax_numbers"),
     ({"tax_numbers": [{"label": "TIN"}]}, "tax_numbers[0].number"),
     ({"tax_numbers": [{"label": "T\u202eN", "number": "1"}]}, "tax_numbers[0].label"),
@@ -205,6 +222,44 @@ async def test_trade_holds_for_sales_from_then_on(make: Make, sql: asyncpg.Conne
     after = await shop.sell({"product_id": goods["id"], "quantity": 1})
     assert before["totalAmount"] > after["totalAmount"] == 107.5
     assert after["taxAmount"] == 7.5
+
+
+async def test_a_charge_for_service_is_set(business: Business, sql: asyncpg.Connection) -> None:
+    """Its share to two decimals, and its modes in one order; null takes it off."""
+    set_to = {"service_charge_percent": 12.5, "service_charge_modes": ["takeaway", "dine_in"]}
+    shown = await changed(business.owner, set_to)
+    assert shown["serviceChargePercent"] == 12.5
+    assert shown["serviceChargeModes"] == ["dine_in", "takeaway"]
+    await changed(business.owner, {**set_to, "service_charge_percent": 12.50})
+    for percent in (0.01, 100):
+        shown = await changed(business.owner, {"service_charge_percent": percent})
+        assert shown["serviceChargePercent"] == percent
+    off = {"service_charge_percent": None, "service_charge_modes": []}
+    shown = await changed(business.owner, off)
+    assert (shown["serviceChargePercent"], shown["serviceChargeModes"]) == (None, [])
+    one, both = ["service_charge_percent"], ["service_charge_percent", "service_charge_modes"]
+    assert await fields_told(sql, business) == [both, one, one, both]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("service_charge_percent", "0"),
+        ("service_charge_percent", "100.01"),
+        ("service_charge_percent", "1.001"),
+        ("service_charge_percent", "'NaN'"),
+        ("service_charge_modes", "'{delivery}'"),
+        ("service_charge_modes", "'{dine_in,dine_in}'"),
+        ("service_charge_modes", "'{NULL}'"),
+    ],
+)
+async def test_the_database_holds_no_other_charge(
+    business: Business, sql: asyncpg.Connection, column: str, value: str
+) -> None:
+    """It refuses what the API does."""
+    statement = f"UPDATE businesses SET {column} = {value} WHERE id = $1"  # noqa: S608
+    with pytest.raises(asyncpg.CheckViolationError, match=column):
+        await sql.execute(statement, UUID(business.id))
 
 
 async def test_receipts_tell_the_particulars(make: Make, sql: asyncpg.Connection) -> None:

@@ -116,6 +116,36 @@ async def test_how_totals_are_made_is_changed(owner: Browser, business: Business
     assert wrong(page) == ["stock_policy"]
 
 
+async def test_a_charge_for_service_is_set(
+    owner: Browser, business: Business, make: Make, signed_in: SignsIn
+) -> None:
+    """Its share and its modes, which others read; a wrong one is told, and nothing is lost."""
+    page = await owner.open(SALES)
+    fields = form_of(page, SALES).fields
+    assert (fields["service_charge_percent"], fields["service_charge_modes"]) == ("", "dine_in")
+    cashier = await signed_in(await make.member(business, "cashier"))
+    assert "Service charge No" in (await cashier.open(SALES)).words
+    await owner.send(SALES, fields | {"service_charge_percent": "12.50"})
+    assert (await shown(business))["serviceChargePercent"] == 12.5
+    body = {"service_charge_modes": ["takeaway", "room_service"]}
+    await business.owner.patch("/v1/business", body, status=200)
+    assert "Service charge 12.5 %: Takeaway, Room service" in (await cashier.open(SALES)).words
+    page = await owner.open(SALES)
+    checked = [found["value"] for found in named(page, name="service_charge_modes")
+               if "checked" in found]  # fmt: skip
+    assert checked == ["takeaway", "room_service"]
+    for percent in ("0", "100.01", "1.005", "12 %", "1,5"):
+        page = await owner.send(SALES, fields | {"service_charge_percent": percent}, status=422)
+        assert wrong(page) == ["service_charge_percent"]
+        assert form_of(page, SALES).fields["service_charge_percent"] == percent
+    page = await owner.send(SALES, fields | {"service_charge_modes": "delivery"}, status=422)
+    assert "Orders with a service charge" in page.alerts[0]
+    del fields["service_charge_modes"]
+    await owner.send(SALES, fields | {"service_charge_percent": ""})
+    told = await shown(business)
+    assert (told["serviceChargePercent"], told["serviceChargeModes"]) == (None, [])
+
+
 async def test_messages_of_the_kitchen_are_set(owner: Browser, business: Business) -> None:
     """Each stage by itself, with a template for those who can't be written freely."""
     path = "/v1/kitchen/stage-messages"

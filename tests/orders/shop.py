@@ -242,6 +242,8 @@ _TRADE = {
     "tax_inclusive": "UPDATE businesses SET tax_inclusive = $2 WHERE id = $1",
     "stock_policy": "UPDATE businesses SET stock_policy = $2 WHERE id = $1",
     "restocks_cancelled": "UPDATE businesses SET restocks_cancelled = $2 WHERE id = $1",
+    "service_charge_percent": "UPDATE businesses SET service_charge_percent = $2 WHERE id = $1",
+    "service_charge_modes": "UPDATE businesses SET service_charge_modes = $2 WHERE id = $1",
 }
 _FOOTPRINT = """
     SELECT (SELECT count(*) FROM orders WHERE book_id = $1) AS orders,

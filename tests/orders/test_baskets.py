@@ -37,6 +37,7 @@ def trade_of(currency: str, *, inclusive: bool) -> Trade:
     return Trade(
         type="restaurant", currency=currency, time_zone="UTC", tax_inclusive=inclusive,
         stock_policy="deny", restocks_cancelled=True,
+        service_charge_percent=None, service_charge_modes=["dine_in"],
     )  # fmt: skip
 
 

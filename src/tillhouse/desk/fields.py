@@ -18,7 +18,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _NUMBERS = frozenset({
     "amount", "base_price", "counted", "discount_amount", "lines", "low_stock_threshold",
     "max_per_day", "maximum_discount", "minimum_subtotal", "part", "price", "price_delta",
-    "prices", "quantity", "tax_rate", "tip", "value", "withdrawal_policy",
+    "prices", "quantity", "service_charge_amount", "service_charge_percent", "tax_rate", "tip",
+    "value", "withdrawal_policy",
 })  # fmt: skip
 # As the desk itself writes large numbers; any other comma stays, for the operation to refuse.
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")

@@ -111,6 +111,8 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     minutes ahead it counts as now."""
     service_mode: ServiceMode | None = None
     service_charge_amount: Price | None = None
+    """Left out or null: by the setting of the business, 0 where it has none for the
+    `service_mode`, and for sales of the past."""
     table_session_id: TableSessionId | None = None
     """The open table session that the order belongs to."""
     table_label: ShortText | None = None

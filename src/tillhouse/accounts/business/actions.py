@@ -11,7 +11,7 @@ from tillhouse.accounts.business import rules, store
 from tillhouse.accounts.business.types import BusinessPatch, BusinessShown
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import existing
+from tillhouse.kit.errors import check, existing
 from tillhouse.kit.ids import BusinessId
 
 
@@ -31,6 +31,7 @@ async def change_business(
     db: Db, business_id: BusinessId, patch: BusinessPatch, who: Actor, now: datetime
 ) -> BusinessShown | None:
     """Change a business, for people and for commands; None where there is none."""
+    check(list(rules.patch_faults(patch)))
     old = await store.lock_business(db, business_id)
     if old is None:
         return None

@@ -1,6 +1,7 @@
 """How a business changes: pure decisions."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 from msgspec import UNSET
 
@@ -10,9 +11,12 @@ from tillhouse.accounts.business.types import (
     NewPostalAddress,
     NewTaxNumber,
 )
-from tillhouse.kit.errors import Conflict
+from tillhouse.kit.errors import Conflict, FieldError
 from tillhouse.kit.patching import facts_of
 from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
+from tillhouse.orders.types import ServiceMode
+
+_MODES = get_args(ServiceMode)
 
 
 class DaysStand(
@@ -27,7 +31,18 @@ def changes(old: BusinessShown, patch: BusinessPatch) -> dict[str, Any]:
     """The fields that a patch gives another value, by their names in the request."""
     named = {name: getattr(patch, name) for name in patch.__struct_fields__}
     given = {name: _kept(value) for name, value in named.items() if value is not UNSET}
+    if modes := given.get("service_charge_modes"):
+        # In another order they are the same.
+        given["service_charge_modes"] = sorted(modes, key=_MODES.index)
     return {name: value for name, value in given.items() if value != getattr(old, name)}
+
+
+def patch_faults(patch: BusinessPatch) -> Iterator[FieldError]:
+    """Service modes that are named twice."""
+    modes = [] if patch.service_charge_modes is UNSET else patch.service_charge_modes
+    for index, mode in enumerate(modes):
+        if mode in modes[:index]:
+            yield FieldError(f"service_charge_modes[{index}]", "is named twice")
 
 
 def check_zone(*, is_booked: bool) -> None:

@@ -14,7 +14,8 @@ from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
 
 _BUSINESS: LiteralString = """
     SELECT id, name, type, currency, country, time_zone, tax_inclusive, stock_policy,
-        restocks_cancelled, legal_name, address, tax_numbers, receipt_footer,
+        restocks_cancelled, service_charge_percent, service_charge_modes,
+        legal_name, address, tax_numbers, receipt_footer,
         iso(created_at) AS created_at, iso(updated_at) AS updated_at
     FROM businesses WHERE id = $1
 """
@@ -62,7 +63,7 @@ async def update_business(db: Db, new: BusinessShown, now: datetime) -> None:
         UPDATE businesses SET name = $2, type = $3, country = $4, time_zone = $5,
             tax_inclusive = $6, stock_policy = $7, restocks_cancelled = $8, legal_name = $9,
             address = $10::text::jsonb, tax_numbers = $11::text::jsonb, receipt_footer = $12,
-            updated_at = $13
+            updated_at = $13, service_charge_percent = $14, service_charge_modes = $15
         WHERE id = $1
         """,
         new.id,
@@ -78,4 +79,6 @@ async def update_business(db: Db, new: BusinessShown, now: datetime) -> None:
         encode(new.tax_numbers).decode(),
         new.receipt_footer,
         now,
+        new.service_charge_percent,
+        new.service_charge_modes,
     )

@@ -1,5 +1,6 @@
 """Requests and answers of the routes of the business."""
 
+from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -8,9 +9,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.accounts.types import BusinessType
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.money import Bounded
 from tillhouse.kit.text_types import OneLine, Paragraphs
 from tillhouse.kit.values import CountryCode, Name, ZoneName
 from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
+from tillhouse.orders.types import ServiceMode
 
 StockPolicy = Literal["deny", "allow"]
 
@@ -58,6 +61,20 @@ class ReceiptFooter(Paragraphs, longest=500, example="Thank you. Goods are excha
         return words
 
 
+class ServicePercent(
+    Bounded,
+    is_money=False,
+    exclusiveMinimum=0,
+    maximum=100,
+    decimals=2,
+    wrong="must be more than 0 and at most 100, in per cent",
+    example=12.5,
+):
+    """A share in per cent that is charged for service, with at most two decimals."""
+
+    __slots__ = ()
+
+
 class NewPostalAddress(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An address, as a whole."""
 
@@ -99,6 +116,12 @@ class BusinessPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Whether more can be sold than there is, where the variant doesn't say."""
     restocks_cancelled: bool | UnsetType = UNSET
     """Whether the goods of a cancelled order are back in stock."""
+    service_charge_percent: ServicePercent | UnsetType | None = UNSET
+    """The share that is charged for service, in per cent, of orders from now on that name no
+    charge; null: none."""
+    service_charge_modes: Annotated[list[ServiceMode], Meta(max_length=3)] | UnsetType = UNSET
+    """The service modes of the orders that are so charged, each once; the list is replaced as a
+    whole."""
     legal_name: LegalName | UnsetType | None = UNSET
     """The name under which the business is registered, on receipts."""
     address: NewPostalAddress | UnsetType | None = UNSET
@@ -125,6 +148,11 @@ class BusinessShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Whether more can be sold than there is, where the variant doesn't say."""
     restocks_cancelled: bool
     """Whether the goods of a cancelled order are back in stock."""
+    service_charge_percent: Decimal | None
+    """The share that is charged for service, in per cent, of orders from now on that name no
+    charge."""
+    service_charge_modes: list[ServiceMode]
+    """The service modes of the orders that are so charged."""
     legal_name: str | None
     """The name under which the business is registered, on receipts."""
     address: PostalAddress | None

@@ -22,17 +22,20 @@ from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRout
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
 from tillhouse.desk.selling.options import options_of
+from tillhouse.desk.settings.operations import BUSINESS
 from tillhouse.kit.errors import Invalid, Missing, Problem
 from tillhouse.kit.money import round_money
 from tillhouse.products.room import ROOM as PRODUCTS
 
 PRODUCT = Operation(PRODUCTS, "GET", "/v1/products/{product_id}")
 _SELL = "/desk/sell"
+# The kinds of business whose sales say how a guest is served.
+_WITH_SERVICE = ("restaurant", "hotel")
 _SHOWN = 24
 # Fields of the body of an order.
 _FIELDS = (
     "customer_id", "customer_name", "discount_amount", "promotion_id", "notes", "service_mode",
-    "table_label", "academic_term_id", "hotel_room_id",
+    "service_charge_amount", "table_label", "academic_term_id", "hotel_room_id",
 )  # fmt: skip
 # The fields that every page of a sale carries on.
 _KEPT = ("cart", "search", "category_id", "tags", *_FIELDS)
@@ -192,7 +195,7 @@ async def _sale(
     search, customer_id = typed.get("search") or None, typed.get("customer_id") or None
     ids = list({line.product for line in found.lines if line.product})
     options = await options_of(page, frame)
-    listed, customer, *products = await page.together(
+    listed, customer, business, *products = await page.together(
         page.read(
             LIST_PRODUCTS,
             search=search,
@@ -201,6 +204,7 @@ async def _sale(
             limit=_SHOWN,
         ),
         page.read(CUSTOMER, customer_id) if customer_id else _nothing(),
+        page.read(BUSINESS) if frame.business["type"] in _WITH_SERVICE else _nothing(),
         *(_product(page, one) for one in ids),
     )
     by_id = {one: there.data for one, there in zip(ids, products, strict=True) if there}
@@ -216,6 +220,8 @@ async def _sale(
         "cart": found.text,
         "typed": typed,
         "options": options,
+        "has_service": frame.business["type"] in _WITH_SERVICE,
+        "charge_hint": _charge_hint(business.data) if business else "",
         "customer": customer.data if customer else None,
     }
     if refusal:
@@ -223,6 +229,15 @@ async def _sale(
         tags = ["tags"] * len(typed.get("tags", ""))
         facts["faults"] = faults_at(refusal, {"tags": tags})
     return Shown("selling/sell.html", facts, refusal=refusal)
+
+
+def _charge_hint(business: Mapping[str, Any]) -> str:
+    """The charge of a sale that names none; empty where there is none."""
+    percent, modes = business["serviceChargePercent"], business["serviceChargeModes"]
+    if percent is None or not modes:
+        return ""
+    names = ", ".join(sentence(f"service.{mode}") for mode in modes)
+    return sentence("sell.charge_hint", percent=quantity(percent), modes=names)
 
 
 async def _nothing() -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.fields import cleared, faults_at
+from tillhouse.desk.fields import cleared, faults_at, number
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import countries_with, country_name, sentence
+from tillhouse.desk.frame.words import quantity
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings import operations as ops
@@ -16,6 +17,7 @@ from tillhouse.kit.errors import Problem
 
 # A form has one more than there are, up to this many.
 _TAX_NUMBERS_MAX = 5
+_LISTED = ("address.lines", "service_charge_modes")
 _ADDRESS = ("city", "region", "postal_code", "country")
 Data = Mapping[str, Any]
 
@@ -26,7 +28,7 @@ async def show_business(page: PageRequest) -> Shown:
 
 
 async def show_sales(page: PageRequest) -> Shown:
-    """Tax in prices, and stock."""
+    """Tax in prices, stock, and the charge for service."""
     return await _shown(page, SALES)
 
 
@@ -37,10 +39,13 @@ async def change_business(page: PageRequest) -> Shown | Onward:
 
 async def change_sales(page: PageRequest) -> Shown | Onward:
     """Change how totals are made, of orders from now on."""
+    percent = page.form.get("service_charge_percent")
     body = {
         "tax_inclusive": page.form.get("tax_inclusive") == "true",
         "stock_policy": page.form.get("stock_policy", ""),
         "restocks_cancelled": "restocks_cancelled" in page.form,
+        "service_charge_percent": number(percent) if percent else None,
+        "service_charge_modes": page.form.all("service_charge_modes"),
     }
     return await _change(page, SALES, body)
 
@@ -65,6 +70,7 @@ async def _shown(page: PageRequest, section: Section) -> Shown:
         "values": values,
         "tax_numbers": min(len(found.data["taxNumbers"]) + 1, _TAX_NUMBERS_MAX),
         "may_change": page.may(ops.CHANGE_BUSINESS),
+        "modes": found.data["serviceChargeModes"],
         "countries_with": countries_with,
         "country_name": country_name,
     }
@@ -75,11 +81,16 @@ def _refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
     """The form with all that was typed, and its faults at their fields."""
     lists = {"tax_numbers": [f"tax_numbers.{number}.*" for number in _numbered(page.form)]}
     faults = {
-        # The lines of an address are one field.
-        "address.lines" if name.startswith("address.lines") else name: message
+        # The lines of an address are one field, and so are the modes that are charged.
+        name.partition("[")[0] if name.startswith(_LISTED) else name: message
         for name, message in faults_at(problem, lists).items()
     }
-    typed = {"values": page.form, "faults": faults, "labels": _labels()}
+    typed = {
+        "values": page.form,
+        "faults": faults,
+        "labels": _labels(),
+        "modes": page.form.all("service_charge_modes"),
+    }
     return msgspec.structs.replace(shown, facts={**shown.facts, **typed}, refusal=problem)
 
 
@@ -130,6 +141,7 @@ def _numbered(form: Form) -> list[int]:
 def _values(business: Data) -> dict[str, str]:
     """The first values of the forms, by the names of their fields."""
     address: Data = business["address"] or {}
+    percent = business["serviceChargePercent"]
     values = {
         "name": business["name"],
         "type": business["type"],
@@ -139,6 +151,7 @@ def _values(business: Data) -> dict[str, str]:
         "receipt_footer": business["receiptFooter"] or "",
         "tax_inclusive": "true" if business["taxInclusive"] else "false",
         "stock_policy": business["stockPolicy"],
+        "service_charge_percent": "" if percent is None else quantity(percent),
         "address.lines": "\n".join(address.get("lines", ())),
         "address.city": address.get("city") or "",
         "address.region": address.get("region") or "",
@@ -147,7 +160,7 @@ def _values(business: Data) -> dict[str, str]:
     }
     if business["restocksCancelled"]:
         values["restocks_cancelled"] = "true"
-    for number, one in enumerate(business["taxNumbers"]):
-        values[f"tax_numbers.{number}.label"] = one["label"]
-        values[f"tax_numbers.{number}.number"] = one["number"]
+    for index, one in enumerate(business["taxNumbers"]):
+        values[f"tax_numbers.{index}.label"] = one["label"]
+        values[f"tax_numbers.{index}.number"] = one["number"]
     return values

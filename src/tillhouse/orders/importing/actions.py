@@ -33,6 +33,7 @@ from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.store.imports import list_owners
+from tillhouse.products.values import Price
 from tillhouse.webhooks.emit import Source
 
 NAME = "Import"
@@ -182,12 +183,19 @@ async def _record(
             wanted = WantedCustomer(name=name, phone_number=ready.phone)
             customer_id, _ = await find_or_create(call, wanted)
             new = msgspec.structs.replace(new, customer_id=customer_id)
-        outcome = await create.create(call, new, stock)
+        outcome = await create.create(call, _as_sold(new), stock)
     if outcome.sending is not None:
         # The order is recorded, whatever becomes of the message.
         with contextlib.suppress(Problem, *FAILURES):
             await send(services, outcome.sending)
     return Recorded(is_there=outcome.is_replay)
+
+
+def _as_sold(new: NewOrder) -> NewOrder:
+    """The order as its file tells it: what was charged for service is in there, or was nothing."""
+    if new.service_charge_amount is not None:
+        return new
+    return msgspec.structs.replace(new, service_charge_amount=Price(0))
 
 
 def _is_key(error: asyncpg.PostgresError) -> bool:

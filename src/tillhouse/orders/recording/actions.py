@@ -31,6 +31,7 @@ from tillhouse.orders.recording.facts import Earlier, RecordingFacts
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.past import occurrence
 from tillhouse.orders.recording.rules.sale import Sale, StockOfPast, uuid_of
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.recording.store.record_statement import (
@@ -172,7 +173,7 @@ async def _discounted(
     customer_id: CustomerId | None,
 ) -> list[PricedLine]:
     """The lines with the promotion taken off."""
-    at = rules.occurrence(new, call.now)
+    at = occurrence(new, call.now)
     applied = await promotion.apply(call, promotion_id, lines, customer_id, at)
     if isinstance(applied, str):
         raise NotRecorded(applied)

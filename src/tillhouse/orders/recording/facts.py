@@ -21,6 +21,9 @@ class Trade(msgspec.Struct, frozen=True, kw_only=True):
     tax_inclusive: bool
     stock_policy: Policy
     restocks_cancelled: bool
+    # In per cent; None where orders that name no charge have none.
+    service_charge_percent: Decimal | None
+    service_charge_modes: list[str]
 
 
 class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,9 @@ from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE
 from tillhouse.orders.recording.facts import RecordingFacts, SessionFacts, VariantFacts
 from tillhouse.orders.recording.rules import lines as line_rules
 from tillhouse.orders.recording.rules import totals as total_rules
+from tillhouse.orders.recording.rules.charge import service_charge
 from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.past import is_past, occurrence
 from tillhouse.orders.recording.rules.totals import Totals
 from tillhouse.orders.types import NewOrder, Status
 
@@ -95,7 +97,9 @@ def judge(
         lines = [line_rules.line(item, facts) for item in new.items]
     except InvalidField:
         return found, []
-    found += faults(lambda: _sum_errors(new, facts, lines), lambda: _discount_errors(new, lines))
+    found += faults(
+        lambda: _sum_errors(new, facts, lines, now), lambda: _discount_errors(new, lines)
+    )
     return found, lines
 
 
@@ -211,9 +215,9 @@ def _occurrence_errors(new: NewOrder, now: datetime) -> Iterator[FieldError]:
 
 
 def _sum_errors(
-    new: NewOrder, facts: RecordingFacts, lines: Sequence[PricedLine]
+    new: NewOrder, facts: RecordingFacts, lines: Sequence[PricedLine], now: datetime
 ) -> Iterator[FieldError]:
-    charge = Decimal(new.service_charge_amount or 0)
+    charge = service_charge(new, lines, facts.trade, now)
     if sum((one.subtotal for one in lines), charge) >= AMOUNT_LIMIT:
         yield FieldError("items", "must come to less than 10^15")
     elif _total(lines, charge, facts) >= AMOUNT_LIMIT:
@@ -315,9 +319,8 @@ def decide(
 ) -> Sale:
     """The sale: its lines with promotion discounts in them, totals, status, stock, kitchen."""
     discount = Decimal(new.discount_amount or 0)
-    charge = Decimal(new.service_charge_amount or 0)
     lines = total_rules.taxed(judged, discount, facts.trade)
-    totals = total_rules.add_up(lines, charge)
+    totals = total_rules.add_up(lines, service_charge(new, lines, facts.trade, now))
     paid = Decimal(new.amount_paid or 0)
     scheduled_at = new.scheduled_for.at if new.scheduled_for else None
     is_import = is_past(new, now)
@@ -340,16 +343,6 @@ def decide(
         table_label=_label(new, facts),
         is_import=is_import,
     )
-
-
-def occurrence(new: NewOrder, now: datetime) -> datetime:
-    """When the sale happened; a moment that the till's clock is ahead by counts as now."""
-    return min(new.occurred_at.at, now) if new.occurred_at else now
-
-
-def is_past(new: NewOrder, now: datetime) -> bool:
-    """Whether the sale is recorded after the fact."""
-    return occurrence(new, now) < now
 
 
 def _status(scheduled_at: datetime | None, paid: Decimal, total: Decimal) -> Status:
