@@ -1,4 +1,4 @@
-"""What adapters have in common, whatever a provider's requests look like."""
+"""The part of an adapter that is the same at every provider: how refusals are read."""
 
 import hashlib
 import hmac
