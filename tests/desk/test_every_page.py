@@ -2,6 +2,8 @@
 
 import gzip
 import re
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -140,6 +142,20 @@ def test_a_style_sheet_loses_nothing_but_its_looks() -> None:
         '.a>.b:hover,.c :is(p,q){margin:0 calc(1rem + 2px);content:"a  /* b */ > c";}'
         "@media (width>= 60rem){.d{color:var(--e)}}"
     )
+
+
+def test_importing_the_desk_reads_no_file() -> None:
+    """A process that serves no page spends nothing on style sheets."""
+    program = (
+        "import sys; opened = []\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
+        "import tillhouse.desk.pages\n"
+        "print([name for name in opened if 'desk/static/' in name])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == "[]\n"
 
 
 async def test_a_page_is_sent_compressed(owner: Browser) -> None:
