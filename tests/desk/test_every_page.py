@@ -129,6 +129,13 @@ async def test_a_page_is_small(path: str, browsing: Browser, full: tuple[Busines
     await check_small(browsing)
 
 
+def test_a_password_field_is_written_by_the_macro() -> None:
+    """Which marks it: by that alone a form that is carried along knows a secret."""
+    for template in TEMPLATES:
+        own = template.read_text("utf-8")
+        assert not re.search(r"<input[^>]*type=[\"']?password", own), template
+
+
 def test_a_style_sheet_loses_nothing_but_its_looks() -> None:
     """Strings stay as they are, and so do the spaces between the parts of a value or a selector."""
     style = """
