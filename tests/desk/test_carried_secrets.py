@@ -45,7 +45,7 @@ async def test_a_form_with_a_key_is_sent_on(owner: Browser, business: Business) 
 
 
 async def test_a_secret_is_known_by_its_field(owner: Browser, business: Business) -> None:
-    """Whatever it is called: the macro that writes a password field marks it."""
+    """And not by its name: the macro that writes a password field marks it."""
     field = TEMPLATES.from_string(
         "{% import 'frame/macros.html' as m %}<form>{{ m.field('pin', 'PIN', {}, type=type) }}"
     )
