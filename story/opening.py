@@ -114,6 +114,7 @@ def _forgotten(s: Story) -> None:
     link = s.operator("user", "password-link", "ada@example.com")["url"]
     body = {"token": link.rpartition("/")[2], "new_password": PASSWORD}
     operation = "POST /api/auth/reset-password"
+    s.sends(f"{operation}/preview", {"token": body["token"]}, by="nobody")
     s.sends(operation, body | {"new_password": "password123"}, by="nobody", status=422)
     s.sends(operation, body, by="nobody")
     s.sends(operation, body, by="nobody", status=400)

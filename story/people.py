@@ -12,6 +12,7 @@ def invited(s: Story) -> None:
     s.sends("GET /v1/members", query={"page": 1, "limit": 20}, **by)
     joining = {"token": made["token"], "name": "Second Till", "password": "six brown bicycles"}
     operation = "POST /api/auth/accept-invitation"
+    s.sends(f"{operation}/preview", {"token": made["token"]}, by="nobody")
     s.sends(operation, {**joining, "name": None}, by="nobody", status=422)
     joined = s.sends(operation, joining, by="nobody")
     s.sends(operation, joining, by="nobody", status=400)

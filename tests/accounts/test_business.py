@@ -32,7 +32,7 @@ IMPRINT: dict[str, Any] = {
 }
 PRINTED = (
     "Ada's Kitchen <Limited>",
-    "Block 4, 12 Marina Road, 101241 Lagos, Lagos State, NG",
+    "Block 4, 12 Marina Road, 101241 Lagos, Lagos State, Nigeria",
     "TIN 12345678-0001",
     "Thank you.",
     "Goods are exchanged for 7 days.",

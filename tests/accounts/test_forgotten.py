@@ -161,16 +161,20 @@ async def test_a_void_link_is_refused_in_one_way(
             token = token[:-1] + ("0" if token[-1] != "0" else "1")
         case _:
             token = token.upper()
+    looked_at = await mails.make.elsewhere().post(f"{RESET}/preview", {"token": token})
+    assert (looked_at.status, looked_at.json["message"]) == (400, rules.LinkOver.message)
     refused = await use(mails.make, token, "eight blue bicycles")
     assert (refused.status, refused.json["message"]) == (400, rules.LinkOver.message)
     assert (await log_in(person, password)).status == 200
 
 
-async def test_a_link_stays_good_when_the_password_is_refused(
+async def test_a_link_stays_good_when_it_is_looked_at_or_the_password_refused(
     mails: Mails, person: Business
 ) -> None:
     """By the rules of every new password."""
     token = await mails.link(person.email)
+    looked_at = await mails.make.elsewhere().post(f"{RESET}/preview", {"token": token}, status=200)
+    assert looked_at.data == {"email": person.email}
     for new in ("short", "password123", person.email):
         refused = await use(mails.make, token, new)
         assert (refused.status, refused.wrong_fields) == (422, {"new_password"})
@@ -253,6 +257,7 @@ async def test_asking_and_guessing_are_bounded_by_network(mails: Mails, person: 
     guesses = [(await api.post(RESET, body)).status for _ in range(rules.WRONG_LINKS.burst + 1)]
     assert guesses == [400] * rules.WRONG_LINKS.burst + [429]
     await api.post(RESET, body | {"token": token}, status=429)
+    await api.post(f"{RESET}/preview", {"token": token}, status=429)
     assert (await use(mails.make, token)).status == 200
 
 

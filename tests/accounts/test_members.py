@@ -83,6 +83,8 @@ async def test_somebody_with_an_account_joins_by_its_password(
     await business.step_up()
     new = {"email": other.email, "role": "admin"}
     token = (await business.owner.post(MEMBERS, new, status=201)).data["token"]
+    looked_at = await make.elsewhere().post(f"{ACCEPT}/preview", {"token": token}, status=200)
+    assert (looked_at.data["role"], looked_at.data["hasAccount"]) == ("admin", True)
     body = {"token": token, "password": "another phrase"}
     await make.elsewhere().post(ACCEPT, body, status=401)
     joined = await make.elsewhere().post(ACCEPT, {**body, "password": PASSWORD}, status=201)
@@ -102,6 +104,7 @@ async def test_an_invitation_ends(business: Business, sql: asyncpg.Connection) -
         "UPDATE invitations SET expires_at = now() WHERE business_id = $1", UUID(business.id)
     )
     for wrong in (old, forged, token, "", "thin_"):
+        await business.anybody.post(f"{ACCEPT}/preview", {"token": wrong}, status=400)
         await business.anybody.post(ACCEPT, {**named, "token": wrong}, status=400)
 
 

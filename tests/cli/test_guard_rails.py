@@ -51,7 +51,10 @@ def test_another_servers_database_is_told(apart: Command, tmp_path: Path) -> Non
         assert ours in told
         assert f"{address} has the database in {serving.data.resolve()}" in told
         assert "Warning" not in serving.run("business", "list").stderr
-        assert serving.json("demo")["baseUrl"] == address
+        demo = serving.json("demo")
+        assert demo["baseUrl"] == address
+        link = serving.json("user", "password-link", demo["email"])["url"]
+        assert link.startswith(f"{address}/desk/reset/")
         process.kill()
     assert "Warning" not in apart.run("business", "list").stderr
     with serving.start("serve", "--json", "--port", "0") as process:

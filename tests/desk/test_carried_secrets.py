@@ -1,17 +1,20 @@
 """Secrets of a form that is carried along while somebody signs in or proves the password."""
 
 from datetime import timedelta
+from html import unescape
 
-from tests.desk.browser import Browser, named
+from tests.desk.browser import Browser, PageParts, named
 from tests.desk.test_connections import KEYS, PAYSTACK, SECRET, go_live, read
 from tests.desk.test_numbers import CALLED, SIP, TELEPHONES, told
 from tests.desk.test_numbers import PASSWORD as SIP_PASSWORD
 from tests.make import PASSWORD, Business
 from tillhouse.access.process import Services
+from tillhouse.desk.rendering import TEMPLATES
 from tillhouse.desk.session.carrying import write
 from tillhouse.kit.clock import now
 
 ADD = f"{TELEPHONES}/new?provider=sip"
+THEME = "/desk/account/theme"
 
 
 async def _fields(owner: Browser, page: str, action: str) -> dict[str, str]:
@@ -41,12 +44,30 @@ async def test_a_form_with_a_key_is_sent_on(owner: Browser, business: Business) 
     assert (await read(business))["status"] == "connected"
 
 
+async def test_a_secret_is_known_by_its_field(owner: Browser, business: Business) -> None:
+    """And not by its name: the macro that writes a password field marks it."""
+    field = TEMPLATES.from_string(
+        "{% import 'frame/macros.html' as m %}<form>{{ m.field('pin', 'PIN', {}, type=type) }}"
+    )
+    typed = {"theme": "dark"}
+    for kind, is_hidden in (("password", True), ("text", False)):
+        own = PageParts(field.render(type=kind)).forms[0].fields | {"pin": "four-seven-one"}
+        await owner.open("/desk/account")
+        fields = next(form for form in owner.page.forms if form.action == THEME).fields | own
+        session = owner.cookies.pop("tillhouse")
+        await owner.send(THEME, fields | typed, 401)
+        assert ("four-seven-one" not in owner.response.body.decode()) == is_hidden
+        assert bool(named(owner.page, name="carried_secrets")) == is_hidden
+        await owner.submit(THEME, sign_in_email=business.email, sign_in_password=PASSWORD)
+        assert owner.cookies["tillhouse"] != session
+
+
 async def test_the_password_of_a_trunk_is_sent_on(owner: Browser, business: Business) -> None:
     """Though it is called as passwords of people are."""
     typed = await _fields(owner, ADD, f"{TELEPHONES}/new") | SIP
     del owner.cookies["tillhouse"]
     await owner.send(f"{TELEPHONES}/new", typed, 401)
-    assert SIP_PASSWORD not in owner.response.body.decode()
+    assert SIP_PASSWORD not in unescape(owner.response.body.decode())
     await owner.submit(f"{TELEPHONES}/new", sign_in_email=business.email, sign_in_password=PASSWORD)
     assert [one["label"] for one in await told(business, CALLED)] == ["Front desk"]
 

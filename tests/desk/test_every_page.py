@@ -2,6 +2,8 @@
 
 import gzip
 import re
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -127,6 +129,13 @@ async def test_a_page_is_small(path: str, browsing: Browser, full: tuple[Busines
     await check_small(browsing)
 
 
+def test_a_password_field_is_written_by_the_macro() -> None:
+    """Which marks it: by that alone a form that is carried along knows a secret."""
+    for template in TEMPLATES:
+        own = template.read_text("utf-8")
+        assert not re.search(r"<input[^>]*type=[\"']?password", own), template
+
+
 def test_a_style_sheet_loses_nothing_but_its_looks() -> None:
     """Strings stay as they are, and so do the spaces between the parts of a value or a selector."""
     style = """
@@ -140,6 +149,20 @@ def test_a_style_sheet_loses_nothing_but_its_looks() -> None:
         '.a>.b:hover,.c :is(p,q){margin:0 calc(1rem + 2px);content:"a  /* b */ > c";}'
         "@media (width>= 60rem){.d{color:var(--e)}}"
     )
+
+
+def test_importing_the_desk_reads_no_file() -> None:
+    """A process that serves no page spends nothing on style sheets."""
+    program = (
+        "import sys; opened = []\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
+        "import tillhouse.desk.pages\n"
+        "print([name for name in opened if 'desk/static/' in name])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == "[]\n"
 
 
 async def test_a_page_is_sent_compressed(owner: Browser) -> None:
@@ -249,7 +272,7 @@ def test_no_sentence_is_left_over() -> None:
         "first_call.", "logs.part.", "logs.about.", "logs.count.", "usage.more.",
         "usage.stored_kind.",
         "promotions.active", "promotions.inactive", "products.active", "products.inactive",
-        "settings.", "tax_inclusive.", "country.", "currency.",
+        "settings.", "tax_inclusive.", "currency.", "also.",
     }  # fmt: skip
     left = [
         name

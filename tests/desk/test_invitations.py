@@ -34,6 +34,6 @@ async def test_an_invitation_of_an_account_asks_for_its_password(
     token = (await business.owner.post("/v1/members", body, status=201)).data["token"]
     page = await browser.open(f"/desk/join/{token}")
     assert "This address has an account" in page.words
-    assert set(page.forms[0].fields) == {"password"}
+    assert set(page.forms[0].fields) == {"password", "is_secret.password"}
     await browser.submit(f"/desk/join/{token}", password=PASSWORD)
     await browser.open(f"/desk/join/{token}x", status=400)

@@ -57,6 +57,20 @@ async def test_a_list_has_views_searches_and_pages(owner: Browser, business: Bus
     assert "page" in page.alerts[0]
 
 
+async def test_a_code_leads_to_its_order(
+    owner: Browser, business: Business, world: World, make: Make, signed_in: SignsIn
+) -> None:
+    """As people say it, in this book alone; what is no code of one is nothing."""
+    code = str((await read(business, world))["shortCode"])
+    for written in (code, code.lower()):
+        await owner.open(f"/desk/orders/{written}", status=303)
+        assert owner.onward == order_of(world)
+    stranger = await signed_in(await make.business())
+    await stranger.open(f"/desk/orders/{code}", status=404)
+    for wrong in (code[:-1], "x", "x" * 61, "Jollof", f"{code}/refund"):
+        await owner.open(f"/desk/orders/{wrong}", status=404)
+
+
 @pytest.mark.parametrize("role", get_args(Role))
 async def test_a_role_does_what_it_may(
     role: str, business: Business, make: Make, signed_in: SignsIn, world: World

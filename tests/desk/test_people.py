@@ -185,6 +185,10 @@ async def test_a_person_is_signed_out_everywhere(
     await owner.open(address)
     await owner.submit(f"{address}/end-sessions")
     await theirs.open("/desk", status=303)
+    assert "Your session has ended" in (await theirs.open(theirs.onward)).words
+    del theirs.cookies["tillhouse"]
+    await theirs.open("/desk", status=303)
+    assert "has ended" not in (await theirs.open(theirs.onward)).words
     await theirs.sign_in(member.email, PASSWORD)
 
 

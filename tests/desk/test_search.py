@@ -11,6 +11,9 @@ from tests.desk.world import TEST, World, fill_all
 from tests.make import Business, Make
 from tillhouse.access.scopes import Role
 from tillhouse.app import App
+from tillhouse.desk.frame.places import ENTRIES
+from tillhouse.desk.frame.sentences import SENTENCES
+from tillhouse.desk.pages import PAGES
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,38 @@ async def test_every_area_names_its_pages_and_actions(browsing: Browser) -> None
         page = await browsing.open(f"/desk/search?q={words.replace(' ', '+')}")
         assert address in page.links
     assert "/desk/settings/tables" not in (await browsing.open("/desk/search?q=kitchen")).links
+
+
+async def found_by(browser: Browser, words: str) -> list[str]:
+    """The addresses that the palette finds by these words."""
+    await browser.open("/desk/search")
+    page = await browser.open(f"/desk/search?q={words}", 200, **headers_of(browser, "found"))
+    return page.links
+
+
+async def test_other_words_find_pages_too(browsing: Browser) -> None:
+    """For what people want to do, whatever the page is called; those named so come first."""
+    for words, address in (
+        ("refund", "/desk/orders"),
+        ("passw", "/desk/account"),
+        ("dark", "/desk/account"),
+        ("tax", "/desk/settings"),
+        ("invoice", "/desk/links/new"),
+        ("staff", "/desk/people"),
+        ("webhook", "/desk/developers/webhooks/deliveries"),
+        ("chargeback", "/desk/finance/disputes"),
+    ):
+        assert address in await found_by(browsing, words)
+    assert "/desk/orders" not in await found_by(browsing, "fund")
+    links = await found_by(browsing, "payout")
+    assert links.index("/desk/wallet/accounts") < links.index("/desk/wallet/withdrawals")
+
+
+def test_other_words_are_of_places() -> None:
+    """A page that has another name by now would be found by them no more."""
+    names = {f"nav.{entry.name}" for entry in ENTRIES}
+    names |= {page.goal.name for page in PAGES if page.goal}
+    assert {name.removeprefix("also.") for name in SENTENCES if name.startswith("also.")} <= names
 
 
 @pytest.mark.parametrize("role", get_args(Role))

@@ -14,7 +14,7 @@ from tests.desk.world import fill
 from tests.make import Business, Make
 from tillhouse.access.scopes import Role
 from tillhouse.app import ROUTES
-from tillhouse.desk.commands.rooms import ROOMS
+from tillhouse.desk.rooms import ROOMS
 
 TRY = "/desk/commands/try"
 

@@ -3,21 +3,28 @@
 import gzip
 import re
 import secrets
+from datetime import timedelta
 from typing import Any, get_args
+from uuid import UUID
 
+import asyncpg
 import pytest
 
 from tests.desk.browser import Browser, named
 from tests.desk.conftest import SignsIn
+from tests.desk.test_live import headers_of
 from tests.make import Business, Make
 from tests.webhooks.shop import Shop
 from tillhouse.access.scopes import Role
+from tillhouse.desk.developers.webhooks.words import is_waiting
+from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.ids import new_id
 
 HOOKS = "/desk/developers/webhooks"
 NEW, DELIVERIES, SIGNING = f"{HOOKS}/new", f"{HOOKS}/deliveries", f"{HOOKS}/signing"
 # A public address, so that saving it asks no name server.
 URL = "https://198.41.0.4/hook"
+WAITING = 'data-block="latest" data-again="1"'
 BUILDS = {"owner", "admin", "developer"}
 
 
@@ -80,6 +87,32 @@ async def test_a_refusal_stands_at_its_field(owner: Browser, business: Business)
     assert fields["until"] == "2026-01-31T09:00"
     page = await owner.submit(f"{address}/recover", 422, since="soon")
     assert {found["name"] for found in named(page, **{"aria-invalid": "true"})} == {"since"}
+
+
+async def test_what_became_of_a_test_is_shown(
+    owner: Browser, business: Business, sql: asyncpg.Connection
+) -> None:
+    """Its block is asked for again until it was tried, or for a minute."""
+    one = await business.endpoint(url=URL, name="Shop")
+    address = f"{HOOKS}/{one['id']}"
+    await owner.open(address)
+    assert WAITING not in owner.response.body.decode()
+    await owner.submit(f"{address}/test")
+    page = await owner.open(owner.onward)
+    assert "A test event is on its way" in page.words
+    block = headers_of(owner, "latest")
+    await owner.open(address, 200, **block)
+    assert WAITING in owner.response.body.decode()
+    made = (await business.owner.get("/api/developer/webhook-deliveries", status=200)).data
+    begun = parse_timestamp(made[0]["createdAt"])
+    assert is_waiting(made, begun + timedelta(seconds=59))
+    assert not is_waiting(made, begun + timedelta(minutes=1))
+    await sql.execute(
+        "UPDATE webhook_deliveries SET attempts = 1 WHERE webhook_endpoint_id = $1", UUID(one["id"])
+    )
+    await owner.open(address, 200, **block)
+    assert "webhook.test" in owner.response.body.decode()
+    assert WAITING not in owner.response.body.decode()
 
 
 async def test_nothing_to_recover_says_where_to_look(owner: Browser, business: Business) -> None:

@@ -7,12 +7,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import typer
 
 from tillhouse.access.process import Services
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import stderr_console
-from tillhouse.cli.servers import tell_database
+from tillhouse.cli.servers import address_of, tell_database
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.http import log as logs
 
@@ -52,8 +53,17 @@ def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
         tell_database(installation)
 
         async def run_with_services() -> T:
-            async with grounds.open_services(installation) as services:
+            async with grounds.open_services(_as_served(installation)) as services:
                 status.stop()
                 return await work(services)
 
         return run_until_told(run_with_services(), stop)
+
+
+def _as_served(installation: grounds.Installation) -> grounds.Installation:
+    """With the public address of the server that runs: its flags may have named another port."""
+    address = address_of(installation)
+    if address is None:
+        return installation
+    settings = msgspec.structs.replace(installation.settings, public_url=address)
+    return msgspec.structs.replace(installation, settings=settings)

@@ -4,6 +4,7 @@ import gzip
 import re
 from urllib.parse import quote, urlencode
 
+import msgspec
 import structlog
 
 from tillhouse.access.attempt_rules import network_of
@@ -100,7 +101,7 @@ class Desk:
 
     async def answer(self, services: Services, request: RawRequest, route: PageRoute) -> RawAnswer:
         """Answer a request for a page."""
-        _check_path(request)
+        route = _route_of(request, route)
         is_secure = services.settings.public_url.startswith("https://")
         page = PageRequest(
             services, request, cookies.read(request, is_secure=is_secure), is_secure=is_secure
@@ -201,7 +202,9 @@ async def _looked_at(page: PageRequest, route: PageRoute) -> Shown | Onward | St
     if page.blocks:
         _check_shown(page)
     elif page.person is None:
-        return Onward(f"{SIGN_IN}?{urlencode({'next': page.action})}")
+        # A browser that had a session hears why it is at the door.
+        ended = {"session": "over"} if page.given.session else {}
+        return Onward(f"{SIGN_IN}?{urlencode({'next': page.action, **ended})}")
     if page.member.needs_factor and not route.before_factor:
         if page.blocks:
             raise SecondFactorSetupRequired
@@ -217,12 +220,14 @@ def _check_shown(page: PageRequest) -> None:
         raise MadeForAnother
 
 
-def _check_path(request: RawRequest) -> None:
-    """Refuse an address that leads nowhere, before it is asked who would go there."""
-    for name, value in request.path.items():
-        form = _ID if name.endswith("_id") else _WORD
-        if not form.fullmatch(value):
-            raise Missing
+def _route_of(request: RawRequest, route: PageRoute) -> PageRoute:
+    """The route as its address is written; one that leads nowhere is refused before anything."""
+    values = request.path.items()
+    if all((_ID if name.endswith("_id") else _WORD).fullmatch(value) for name, value in values):
+        return route
+    if route.by_code is None or not all(_WORD.fullmatch(value) for _, value in values):
+        raise Missing
+    return msgspec.structs.replace(route, handler=route.by_code, live=None)
 
 
 def _check_made_for(page: PageRequest) -> None:

@@ -3,8 +3,12 @@
 import gzip
 import hashlib
 import re
+from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+import msgspec
 
 from tillhouse.access.process import Services
 from tillhouse.http.problems import Headers
@@ -32,24 +36,6 @@ def lean(style: str) -> str:
     return _SPACED.sub(shortened, style).strip()
 
 
-def _contents(item: Traversable) -> bytes:
-    is_style = item.name.endswith(".css")
-    return lean(item.read_text("utf-8")).encode() if is_style else item.read_bytes()
-
-
-_FILES = {
-    item.name: _contents(item)
-    for item in (files("tillhouse.desk") / "static").iterdir()
-    if item.name.rpartition(".")[2] in _TYPES
-}
-# Scripts import one another by name: one digest of all of them is in the address of each.
-_DIGEST = hashlib.sha256(b"".join(_FILES[name] for name in sorted(_FILES))).hexdigest()[:12]
-_BASE = f"/desk/assets/{_DIGEST}"
-_PACKED = {
-    name: gzip.compress(body, 9, mtime=0)
-    for name, body in _FILES.items()
-    if not name.endswith(".woff2")
-}
 _FOR_EVER = (b"cache-control", b"public, max-age=31536000, immutable")
 _ASKED_AGAIN = (b"cache-control", b"no-cache")
 _HEADERS: Headers = [
@@ -58,25 +44,58 @@ _HEADERS: Headers = [
 ]
 
 
+class StaticFiles(msgspec.Struct, frozen=True):
+    """The files as they are sent, and the digest of all of them."""
+
+    contents: Mapping[str, bytes]
+    # Scripts import one another by name: one digest of all files is in the address of each.
+    digest: str
+
+
+@cache
+def _static() -> StaticFiles:
+    """The files, read when the first page names one: most processes serve no page."""
+    contents = {
+        item.name: _contents(item)
+        for item in (files("tillhouse.desk") / "static").iterdir()
+        if item.name.rpartition(".")[2] in _TYPES
+    }
+    joined = b"".join(contents[name] for name in sorted(contents))
+    return StaticFiles(contents, hashlib.sha256(joined).hexdigest()[:12])
+
+
+def _contents(item: Traversable) -> bytes:
+    is_style = item.name.endswith(".css")
+    return lean(item.read_text("utf-8")).encode() if is_style else item.read_bytes()
+
+
+@cache
+def _packed(name: str) -> bytes:
+    """A file compressed, once it was asked for."""
+    return gzip.compress(_static().contents[name], 9, mtime=0)
+
+
+@cache
 def address(name: str) -> str:
     """The address of a file; it changes with the content."""
-    if name not in _FILES:
+    static = _static()
+    if name not in static.contents:
         raise LookupError(f"{name} is no file of the desk")
-    return f"{_BASE}/{name}"
+    return f"/desk/assets/{static.digest}/{name}"
 
 
 async def give(_services: Services, request: RawRequest) -> RawAnswer:
     """A file; a page of another version of the server gets it, but may not keep it."""
-    name = request.path["name"]
-    body = _FILES.get(name)
+    name, static = request.path["name"], _static()
+    body = static.contents.get(name)
     if body is None:
         raise Missing
-    media_type = _TYPES[name.rpartition(".")[2]]
-    headers = [_FOR_EVER if request.path["digest"] == _DIGEST else _ASKED_AGAIN, *_HEADERS]
-    if name in _PACKED and "gzip" in (request.header("accept-encoding") or ""):
+    kind = name.rpartition(".")[2]
+    headers = [_FOR_EVER if request.path["digest"] == static.digest else _ASKED_AGAIN, *_HEADERS]
+    if kind != "woff2" and "gzip" in (request.header("accept-encoding") or ""):
         headers.append((b"content-encoding", b"gzip"))
-        return RawAnswer(media_type, _PACKED[name], headers=headers)
-    return RawAnswer(media_type, body, headers=headers)
+        body = _packed(name)
+    return RawAnswer(_TYPES[kind], body, headers=headers)
 
 
 ROUTE = RawRoute(method="GET", path="/desk/assets/{digest}/{name}", handler=give)

@@ -27,7 +27,8 @@ _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 def without_groups(form: Form) -> Form:
     """A form whose numbers are written as operations take them: 5,000.50 is 5000.50."""
-    return Form([(name, _ungrouped(name, value)) for name, value in form.pairs])
+    pairs = [(name, _ungrouped(name, value)) for name, value in form.pairs]
+    return Form(pairs, form.secret_names)
 
 
 def _ungrouped(name: str, value: str) -> str:

@@ -271,6 +271,8 @@ class PageRoute(msgspec.Struct, frozen=True):
     hides_address: bool = False
     # Whether scripts ask for it by themselves: it is no sign that somebody is there.
     is_unattended: bool = False
+    # The handler of an address that has a code in place of the id.
+    by_code: Handler | None = None
     # How the page stays true while it is open.
     live: Live | None = None
     # How the palette finds it.

@@ -19,7 +19,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Problem
 from tillhouse.kit.ids import new_id
 
-_TEMPLATES = Environment(
+TEMPLATES = Environment(
     loader=PackageLoader("tillhouse.desk", ""),
     autoescape=True,
     undefined=StrictUndefined,
@@ -28,7 +28,7 @@ _TEMPLATES = Environment(
     # A template changes with a release, never under a running process.
     auto_reload=False,
 )
-cast("dict[str, Any]", _TEMPLATES.globals).update(
+cast("dict[str, Any]", TEMPLATES.globals).update(
     t=sentence,
     n=counted,
     asset=assets.address,
@@ -65,7 +65,7 @@ def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
         "shown_for": page.shown_for if page.person else None,
         "has_keys": page.given.has_keys,
     }
-    template, facts = _TEMPLATES.get_template(shown.template), context | dict(shown.facts)
+    template, facts = TEMPLATES.get_template(shown.template), context | dict(shown.facts)
     if page.blocks:
         return _blocks(template, facts, page.blocks).encode()
     return template.render(facts).encode()
@@ -73,7 +73,7 @@ def render(page: PageRequest, shown: Shown, frame: Frame | None) -> bytes:
 
 def blocks_of(template: str, names: Sequence[str]) -> list[str]:
     """Those of the names that are blocks of a template."""
-    known = _TEMPLATES.get_template(template).blocks
+    known = TEMPLATES.get_template(template).blocks
     return [name for name in names if name in known]
 
 
@@ -87,7 +87,7 @@ def _blocks(template: Template, facts: dict[str, Any], names: Sequence[str]) -> 
 
 def bare_refusal(message: str, request_id: str) -> RawAnswer:
     """The page of what can't be shown, where nothing is known of the person."""
-    text = _TEMPLATES.get_template("frame/bare.html").render(
+    text = TEMPLATES.get_template("frame/bare.html").render(
         message=for_people(message), request_id=request_id, mode=None, theme=None, now="", calls=[],
         frame=None,
     )  # fmt: skip

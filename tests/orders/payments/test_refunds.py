@@ -3,12 +3,14 @@
 import asyncio
 import re
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 
 from tests.orders.payments.till import Till
 from tests.orders.receipts import page_text
 from tests.orders.shop import ORDERS, Body, fee, line, variant_of
+from tillhouse.access.process import Services
 from tillhouse.orders.refunds.rules import REFUNDS_MAX
 
 _SUM = re.compile(r'<th scope="row">([^<]*)</th>\s*<td>[A-Z]{3} ([^<]*)</td>')
@@ -84,6 +86,17 @@ async def test_a_preview_tells_what_the_refund_does(till: Till) -> None:
     await till.api.post(f"{path}/preview", {"amount": 71}, status=400)
     seen = {"amount": 1, "if_amount_paid": 85}
     await till.api.post(f"{path}/preview", seen, status=409)
+
+
+async def test_a_preview_waits_for_nobody(till: Till, services: Services) -> None:
+    """Nor does anybody wait for it: a till that shows refunds holds no other one up."""
+    order = await till.ring(100, 100)
+    path = f"{ORDERS}/{order['id']}/refunds/preview"
+    async with services.pool.transaction() as db:
+        await db.execute("SELECT FROM orders WHERE id = $1 FOR UPDATE", UUID(order["id"]))
+        told = (await till.api.post(path, {"amount": 30}, status=200)).data
+        await till.api.post(path, {"amount": 30, "restock": True, "reason": 5}, status=422)
+    assert told == {"amount": 30, "method": "cash", "lines": []}
 
 
 async def test_lines_that_come_back_leave_the_credit(till: Till) -> None:

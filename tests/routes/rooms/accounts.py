@@ -32,6 +32,14 @@ async def _accepting(business: Business) -> dict[str, Any]:
     return {"token": token, "name": "Ada Cashier", "password": "six brown bicycles"}
 
 
+async def _looking_at_invitation(business: Business) -> dict[str, Any]:
+    return {"token": (await _accepting(business))["token"]}
+
+
+async def _looking_at_link(business: Business) -> dict[str, Any]:
+    return {"token": (await _resetting(business))["token"]}
+
+
 async def _resetting(business: Business) -> dict[str, Any]:
     """A link of somebody else: the sessions of its person end."""
     app = business.anybody.app
@@ -77,7 +85,9 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     "POST /api/auth/accept-invitation": _accepting,
+    "POST /api/auth/accept-invitation/preview": _looking_at_invitation,
     "POST /api/auth/reset-password": _resetting,
+    "POST /api/auth/reset-password/preview": _looking_at_link,
     f"POST {FACTOR}/confirm": _confirming,
     f"POST {FACTOR}/recovery-codes": _with_factor,
 }

@@ -15,7 +15,13 @@ from tillhouse.access.store import attempts as attempt_store
 from tillhouse.access.store import sessions
 from tillhouse.accounts.forgotten import rules, store
 from tillhouse.accounts.forgotten.mailing import digest_of, queue_link
-from tillhouse.accounts.forgotten.types import ForgottenPassword, LinkRequested, PasswordByLink
+from tillhouse.accounts.forgotten.types import (
+    ForgottenPassword,
+    LinkRequested,
+    PasswordByLink,
+    PasswordLink,
+    PasswordLinkPreview,
+)
 from tillhouse.accounts.own_events import note_of_person
 from tillhouse.accounts.password_notice import queue_notice
 from tillhouse.accounts.rules import password_faults
@@ -58,8 +64,15 @@ async def request_link(call: AnonymousCall, given: ForgottenPassword) -> LinkReq
     return LinkRequested(is_mailed)
 
 
-async def find_link(services: Services, ip: str, token: str, now: datetime) -> LinkFound:
+async def preview(call: AnonymousCall, given: PasswordLink) -> PasswordLinkPreview:
+    """Tell whose password a link sets, while it stands; it is not used up."""
+    link = await _find_link(call, given.token)
+    return PasswordLinkPreview(link.email)
+
+
+async def _find_link(call: AnonymousCall, token: str) -> LinkFound:
     """The person of a link that stands; a wrong one is counted for good, then refused."""
+    services, ip, now = call.services, call.ip, call.now
     counted, budget = f"wrong password links from {network_of(ip)}", rules.WRONG_LINKS
     subject = digest(services.vault.pepper, counted)
     async with services.pool.reading() as db:
@@ -77,7 +90,7 @@ async def find_link(services: Services, ip: str, token: str, now: datetime) -> L
 async def reset(call: AnonymousCall, given: PasswordByLink) -> PasswordChanged:
     """Set another password by a link, once; every session of the person ends, and none begins."""
     services = call.services
-    link = await find_link(services, call.ip, given.token, call.now)
+    link = await _find_link(call, given.token)
     check(password_faults("new_password", given.new_password, (link.email, link.name)))
     account = digest(services.vault.pepper, f"login {link.email}")
     asker = Asker(network_of(call.ip), account)

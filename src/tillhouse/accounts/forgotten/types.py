@@ -20,6 +20,20 @@ class PasswordByLink(msgspec.Struct, forbid_unknown_fields=True):
     """The password to log in with from now on."""
 
 
+class PasswordLink(msgspec.Struct, forbid_unknown_fields=True):
+    """A link that sets another password, to be looked at."""
+
+    token: str
+    """The token of the link: what stands behind the last `/` of its address."""
+
+
+class PasswordLinkPreview(msgspec.Struct, frozen=True, rename="camel"):
+    """The account that a link sets another password of."""
+
+    email: str
+    """The address to log in with."""
+
+
 class LinkRequested(msgspec.Struct, frozen=True, rename="camel"):
     """The answer for every address, with an account or without one."""
 

@@ -11,13 +11,14 @@ from msgspec import UNSET
 
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
-from tillhouse.access.process import Services
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store as people
 from tillhouse.accounts.members import rules, store
 from tillhouse.accounts.members.lowering import end_what_stands
 from tillhouse.accounts.members.types import (
     AcceptedInvitation,
+    GivenInvitation,
+    InvitationPreview,
     InvitationShown,
     MadeKey,
     MemberChanged,
@@ -190,25 +191,20 @@ async def join(call: AnonymousCall, given: AcceptedInvitation) -> NewMember:
     )
 
 
-class InvitedTo(msgspec.Struct, frozen=True):
-    """An invitation as the person who holds its token may read it."""
-
-    business: str
-    role: str
-    email: str
-    # Whether the address has an account, whose password is asked for.
-    has_account: bool
-
-
-async def read_invitation(services: Services, token: str, moment: datetime) -> InvitedTo:
-    """The invitation of a token, while it stands; reading it uses nothing up."""
-    business_id, invitation_id = _read_token(services.vault.pepper, token)
-    async with services.pool.reading() as db:
-        found = await store.find_invitation(db, business_id, invitation_id, moment)
+async def preview(call: AnonymousCall, given: GivenInvitation) -> InvitationPreview:
+    """Tell what an invitation is to, while it stands; it is not used up."""
+    business_id, invitation_id = _read_token(call.services.vault.pepper, given.token)
+    async with call.services.pool.reading() as db:
+        found = await store.find_invitation(db, business_id, invitation_id, call.now)
         if found is None:
             raise rules.InvitationOver
         user = await sessions.find_user_by_email(db, found["email"])
-    return InvitedTo(found["business_name"], found["role"], found["email"], user is not None)
+    return InvitationPreview(
+        business_name=found["business_name"],
+        role=found["role"],
+        email=found["email"],
+        has_account=user is not None,
+    )
 
 
 def token_of(pepper: bytes, business_id: UUID, invitation_id: UUID) -> str:

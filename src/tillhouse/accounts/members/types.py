@@ -48,6 +48,24 @@ class AcceptedInvitation(msgspec.Struct, forbid_unknown_fields=True, kw_only=Tru
     """The code of the account's second factor, where one is on."""
 
 
+class GivenInvitation(msgspec.Struct, forbid_unknown_fields=True):
+    """An invitation, to be looked at before it is taken."""
+
+    token: str
+    """The token of the invitation."""
+
+
+class InvitationPreview(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An invitation as the person who holds its token may read it."""
+
+    business_name: str
+    role: str
+    """The role that the person will have."""
+    email: str
+    has_account: bool
+    """Whether the address has an account, whose password is asked for."""
+
+
 class MemberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A person of the business, or one who was invited."""
 

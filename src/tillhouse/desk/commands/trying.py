@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
-from tillhouse.desk.commands.rooms import ROOMS
 from tillhouse.desk.developers.payloads import bounded
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.operations import (
@@ -20,6 +19,7 @@ from tillhouse.desk.operations import (
     scope_of,
 )
 from tillhouse.desk.page import PageRequest, PageRoute, Shown
+from tillhouse.desk.rooms import ROOMS
 from tillhouse.http import problems
 from tillhouse.http.answer import JSON
 from tillhouse.http.caller import READS

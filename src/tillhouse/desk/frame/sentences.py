@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from importlib.resources import files
 from typing import Any
 
+from tillhouse.kit import countries
 from tillhouse.kit.money import NO_AMOUNT, NO_NUMBER
 from tillhouse.kit.values import NO_COUNTRY, NO_CURRENCY, NO_ZONE
 
@@ -47,18 +48,13 @@ def _named(kind: str) -> list[tuple[str, str]]:
 
 
 # Codes with their names, by the order of the names.
-COUNTRIES = _named("country")
+COUNTRIES = list(countries.NAMES.items())
 CURRENCIES = [(code, f"{name} ({code})") for code, name in _named("currency")]
-
-
-def country_name(code: str) -> str:
-    """A country as people call it; one that has no name here, by its code."""
-    return SENTENCES.get(f"country.{code}", code)
 
 
 def countries_with(code: str) -> list[tuple[str, str]]:
     """The countries to choose from, with one that was chosen elsewhere and has no name here."""
-    is_named = not code or f"country.{code}" in SENTENCES
+    is_named = not code or code in countries.NAMES
     return COUNTRIES if is_named else [(code, code), *COUNTRIES]
 
 

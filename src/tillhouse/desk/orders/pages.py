@@ -10,6 +10,7 @@ import msgspec
 from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, Frame, frame_of
+from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.operations import Operation, OperationAnswer
@@ -25,7 +26,8 @@ from tillhouse.desk.page import (
     PageRoute,
     Shown,
 )
-from tillhouse.kit.errors import Invalid, Problem
+from tillhouse.desk.search.found import FIND, LENGTH_MAX, LENGTH_MIN
+from tillhouse.kit.errors import Invalid, Missing, Problem
 
 _LIST = "/desk/orders"
 _ONE = _LIST + "/{order_id}"
@@ -56,6 +58,18 @@ async def show_list(page: PageRequest) -> Shown:
         "may_sell": page.may(RECORD),
     }  # fmt: skip
     return Shown("orders/list.html", facts)
+
+
+async def find_order(page: PageRequest) -> Onward:
+    """The order that has this code, as people write and say it."""
+    code = page.path["order_id"]
+    if not LENGTH_MIN <= len(code) <= LENGTH_MAX:
+        raise Missing(sentence("order_page.no_code"))
+    found = await page.needed(FIND, q=code, limit=1)
+    ids = [one["id"] for one in found.data if one["kind"] == "order" and one["isExact"]]
+    if not ids:
+        raise Missing(sentence("order_page.no_code"))
+    return Onward(f"{_LIST}/{ids[0]}")
 
 
 async def show_order(page: PageRequest) -> Shown:
@@ -240,7 +254,7 @@ _LIVE_ORDER = Live(
 )
 ROUTES = (
     PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
-    PageRoute("GET", _ONE, show_order, live=_LIVE_ORDER),
+    PageRoute("GET", _ONE, show_order, by_code=find_order, live=_LIVE_ORDER),
     *(PageRoute("GET", f"{_ONE}/{end}", handler) for end, handler in _GETS.items()),
     *(PageRoute("POST", f"{_ONE}/{end}", handler) for end, handler in _POSTS.items()),
 )

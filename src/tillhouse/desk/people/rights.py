@@ -10,37 +10,14 @@ import msgspec
 from tillhouse.access.callers import Books, UserCaller
 from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.scopes import Role
-from tillhouse.accounts.room import ROOM as ACCOUNTS
-from tillhouse.checkout.room import ROOM as CHECKOUT
-from tillhouse.customers.room import ROOM as CUSTOMERS
-from tillhouse.developer.room import ROOM as DEVELOPER
-from tillhouse.finance.room import ROOM as FINANCE
-from tillhouse.folios.room import ROOM as FOLIOS
-from tillhouse.hotel.room import ROOM as HOTEL
+from tillhouse.desk.rooms import ROOMS
 from tillhouse.http.caller import READS, check_person
 from tillhouse.http.route import Guard, Route, Scope, Session
 from tillhouse.kit.errors import Forbidden
 from tillhouse.kit.ids import BookId, BusinessId, UserId
-from tillhouse.kitchen.room import ROOM as KITCHEN
-from tillhouse.labels.room import ROOM as LABELS
-from tillhouse.messaging.room import ROOM as MESSAGING
-from tillhouse.orders.room import ROOM as ORDERS
-from tillhouse.payins.room import ROOM as PAYINS
-from tillhouse.payouts.room import ROOM as PAYOUTS
-from tillhouse.products.room import ROOM as PRODUCTS
-from tillhouse.promotions.room import ROOM as PROMOTIONS
-from tillhouse.seating.room import ROOM as SEATING
-from tillhouse.stock.room import ROOM as STOCK
-from tillhouse.stores.room import ROOM as STORES
-from tillhouse.voice.room import ROOM as VOICE
-from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 Right = Literal["all", "part", "read", "none"]
 
-_ROOMS = (
-    ACCOUNTS, CHECKOUT, CUSTOMERS, DEVELOPER, FINANCE, FOLIOS, HOTEL, KITCHEN, LABELS, MESSAGING,
-    ORDERS, PAYINS, PAYOUTS, PRODUCTS, PROMOTIONS, SEATING, STOCK, STORES, VOICE, WEBHOOKS,
-)  # fmt: skip
 # By the beginnings of paths; an operation is of the area with the longest one.
 AREAS: Mapping[str, tuple[str, ...]] = {
     "orders": ("/v1/orders",),
@@ -110,7 +87,7 @@ def _of_role(
         subscription_fault=None,
     )
     routes: dict[str, list[Route]] = {name: [] for name in AREAS}
-    for room in _ROOMS:
+    for room in ROOMS:
         for route in room.routes:
             area = area_of(route.path)
             if area is not None and _is_of_roles(route.guard):

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tillhouse.desk.frame.places import ENTRIES, LIST_MEMBERS, Frame, entry_of
-from tillhouse.desk.frame.sentences import sentence
+from tillhouse.desk.frame.sentences import SENTENCES, sentence
 from tillhouse.desk.frame.words import money, named
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import Goal, PageRequest, PageRoute
@@ -15,7 +15,7 @@ from tillhouse.search.room import ROOM as SEARCH
 
 FIND = Operation(SEARCH, "GET", "/v1/search")
 _OF_EACH = 3
-_LENGTH_MIN, _LENGTH_MAX = 2, 60
+LENGTH_MIN, LENGTH_MAX = 2, 60
 Data = Mapping[str, Any]
 
 
@@ -26,6 +26,19 @@ class Hit(msgspec.Struct, frozen=True):
     name: str
     more: str
     address: str
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A page or an action, and the further words that find it."""
+
+    hit: Hit
+    words: str
+
+    def place_for(self, query: str) -> int | None:
+        """How well it fits: 0 by its name, 1 by other words, None not at all."""
+        if query in self.hit.name.casefold():
+            return 0
+        return 1 if f" {query}" in f" {self.words}" else None
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -66,24 +79,35 @@ def places_of(routes: Sequence[PageRoute]) -> Places:
 
     def places(page: PageRequest, frame: Frame, query: str) -> list[tuple[str, list[Hit]]]:
         entries = [
-            Hit(one.icon, sentence(f"nav.{one.name}"), f"g {one.letter}", one.address)
+            _place(
+                f"nav.{one.name}",
+                Hit(one.icon, sentence(f"nav.{one.name}"), f"g {one.letter}", one.address),
+            )
             for one in frame.entries
         ]
         open_goals = [
-            (goal.sort, _hit_of(path, goal))
+            (goal.sort, _place(goal.name, _hit_of(path, goal)))
             for path, goal in goals
             if all(map(page.may, goal.operations))
         ]
-        pages = [*entries, *(hit for sort, hit in open_goals if sort == "page")]
-        actions = [hit for sort, hit in open_goals if sort == "action"]
+        pages = [*entries, *(one for sort, one in open_goals if sort == "page")]
+        actions = [one for sort, one in open_goals if sort == "action"]
         words = query.casefold()
-        found = [
-            (name, [one for one in hits if words in one.name.casefold()])
-            for name, hits in (("pages", pages), ("actions", actions))
-        ]
+        found = [(name, _fitting(ones, words)) for name, ones in
+                 (("pages", pages), ("actions", actions))]  # fmt: skip
         return [(name, hits) for name, hits in found if hits]
 
     return places
+
+
+def _place(name: str, hit: Hit) -> Place:
+    return Place(hit, SENTENCES.get(f"also.{name}", ""))
+
+
+def _fitting(places: Sequence[Place], query: str) -> list[Hit]:
+    """Those that fit, by their names before those by other words."""
+    by_fit = [(fit, one.hit) for one in places if (fit := one.place_for(query)) is not None]
+    return [hit for _, hit in sorted(by_fit, key=lambda one: one[0])]
 
 
 def _hit_of(path: str, goal: Goal) -> Hit:
@@ -96,7 +120,7 @@ def _hit_of(path: str, goal: Goal) -> Hit:
 
 async def things(page: PageRequest, frame: Frame, query: str) -> Findings:
     """Things that the role may read; one that has this id or code, by itself."""
-    if not _LENGTH_MIN <= len(query) <= _LENGTH_MAX or not page.may(FIND):
+    if not LENGTH_MIN <= len(query) <= LENGTH_MAX or not page.may(FIND):
         return Findings([], None)
     found = await page.needed(FIND, q=query, limit=_OF_EACH)
     # More roles read the names of people than open their pages.

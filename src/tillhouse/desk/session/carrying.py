@@ -19,8 +19,6 @@ from tillhouse.kit.secrets import SealBroken, open_sealed, seal
 
 _LASTS = timedelta(minutes=10)
 _PURPOSE = "secrets of forms that are carried along"
-# A field is a secret when its name holds one of these words.
-_SECRET_WORDS = ("password", "secret", "token")
 Fields = Sequence[tuple[str, str]]
 
 
@@ -49,7 +47,7 @@ def read(vault: Vault, text: str, form: str, now: datetime) -> Fields | None:
 def carried(page: PageRequest) -> Fields:
     """The fields of the page's own form, to be sent once more."""
     own = [field for field in page.form.pairs if field[0] not in OWN]
-    secrets = [(name, value) for name, value in own if value and _is_secret(name)]
+    secrets = [(name, value) for name, value in own if value and name in page.form.secret_names]
     if not secrets:
         return own
     plain = [field for field in own if field not in secrets]
@@ -60,17 +58,15 @@ def carried(page: PageRequest) -> Fields:
 def with_secrets(page: PageRequest) -> Form:
     """The form with the secrets that were carried along, or a refusal to send it without them."""
     fields = [field for field in page.form.pairs if field[0] != CARRIED_SECRETS]
+    names = set(page.form.secret_names)
     for text in page.form.all(CARRIED_SECRETS):
         secrets = read(page.services.vault, text, _form(page), page.request.now)
         if secrets is None:
             raise Conflict(sentence("refusal.secrets_over"))
         fields += secrets
-    return Form(fields)
+        names |= {name for name, _ in secrets}
+    return Form(fields, frozenset(names))
 
 
 def _form(page: PageRequest) -> str:
     return f"{page.action} {page.form.get(MADE_FOR, '')}"
-
-
-def _is_secret(name: str) -> bool:
-    return name != CARRIED_SECRETS and any(word in name for word in _SECRET_WORDS)

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from tillhouse.accounts.forgotten.actions import find_link
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
@@ -11,6 +10,7 @@ from tillhouse.providers.mail.jobs import is_set
 
 FORGOT = Operation(ACCOUNTS, "POST", "/api/auth/forgot-password")
 RESET = Operation(ACCOUNTS, "POST", "/api/auth/reset-password")
+LOOK_AT_LINK = Operation(ACCOUNTS, "POST", "/api/auth/reset-password/preview")
 # The sign-in page says that the password is set.
 _DONE = "/desk/sign-in?password=set"
 
@@ -53,12 +53,11 @@ def _forgot(page: PageRequest, refusal: Problem | None = None, *, is_sent: bool 
 
 
 async def _reset(page: PageRequest, refusal: Problem | None = None) -> Shown:
-    token, request = page.path["token"], page.request
     try:
-        link = await find_link(page.services, request.ip, token, request.now)
+        link = await page.ask(LOOK_AT_LINK, body={"token": page.path["token"]})
     except Problem as over:
         return msgspec.structs.replace(_RESET, facts={"email": None}, refusal=over)
-    return msgspec.structs.replace(_RESET, facts={"email": link.email}, refusal=refusal)
+    return msgspec.structs.replace(_RESET, facts={"email": link.data["email"]}, refusal=refusal)
 
 
 ROUTES = (

@@ -27,6 +27,9 @@ STEP_UP_FOR = "step_up_for"
 TICKET, CODE = "sign_in_ticket", "sign_in_code"
 # The sealed secrets of the page's own form.
 CARRIED_SECRETS = "carried_secrets"
+# A field of this name says that the one named behind it is a password field: no value of it is
+# ever written into a page.
+_FOR_SECRETS = "is_secret."
 OWN = frozenset({
     CSRF, SIGN_IN_EMAIL, SIGN_IN_PASSWORD, TICKET, CODE, STEP_UP_EMAIL, STEP_UP_PASSWORD,
     STEP_UP_FOR,
@@ -55,8 +58,12 @@ class MadeFor(msgspec.Struct, frozen=True):
 class Form(Mapping[str, str]):
     """The fields of a form as they were sent; of a name that is there twice, the last by name."""
 
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+    def __init__(
+        self, pairs: list[tuple[str, str]], secret_names: frozenset[str] = frozenset()
+    ) -> None:
         self.pairs = pairs
+        # The names of its password fields.
+        self.secret_names = secret_names
         self._values = dict(pairs)
 
     def __getitem__(self, name: str) -> str:
@@ -84,7 +91,11 @@ def read(body: bytes) -> Form:
     for name, value in pairs:
         if reason := unfit(name) or unfit(value):
             raise Invalid.field(name[:100], reason)
-    return Form(pairs)
+    marks = {name for name, _ in pairs if name.startswith(_FOR_SECRETS)}
+    return Form(
+        [field for field in pairs if field[0] not in marks],
+        frozenset(mark.removeprefix(_FOR_SECRETS) for mark in marks),
+    )
 
 
 def check_origin(request: RawRequest, public_url: str) -> None:

@@ -3,7 +3,6 @@
 import msgspec
 
 from tillhouse.access.people import take_opening
-from tillhouse.accounts.members.actions import read_invitation
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import first_page
 from tillhouse.desk.frame.sentences import COUNTRIES, CURRENCIES
@@ -24,6 +23,7 @@ from tillhouse.kit.network import is_loopback
 
 REGISTER = Operation(ACCOUNTS, "POST", "/api/auth/register")
 JOIN = Operation(ACCOUNTS, "POST", "/api/auth/accept-invitation")
+LOOK_AT_INVITATION = Operation(ACCOUNTS, "POST", "/api/auth/accept-invitation/preview")
 
 _SIGN_IN = Shown("session/sign_in.html", is_secret=True, has_frame=False)
 _REGISTER = Shown(
@@ -86,10 +86,10 @@ async def show_join(page: PageRequest) -> Shown:
 
 async def _join(page: PageRequest, refusal: Problem | None = None) -> Shown:
     try:
-        invited = await read_invitation(page.services, page.path["token"], page.request.now)
+        invited = await page.ask(LOOK_AT_INVITATION, body={"token": page.path["token"]})
     except Problem as over:
         return msgspec.structs.replace(_JOIN, facts={"invited": None}, refusal=over)
-    return msgspec.structs.replace(_JOIN, facts={"invited": invited}, refusal=refusal)
+    return msgspec.structs.replace(_JOIN, facts={"invited": invited.data}, refusal=refusal)
 
 
 async def join(page: PageRequest) -> Shown | Onward:

@@ -7,12 +7,13 @@ import msgspec
 
 from tillhouse.desk.fields import cleared, faults_at, number
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.sentences import countries_with, country_name, sentence
+from tillhouse.desk.frame.sentences import countries_with, sentence
 from tillhouse.desk.frame.words import quantity
 from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings import operations as ops
 from tillhouse.desk.settings.sections import BUSINESS, SALES, Section, sections_of
+from tillhouse.kit.countries import country_name
 from tillhouse.kit.errors import Problem
 
 # A form has one more than there are, up to this many.

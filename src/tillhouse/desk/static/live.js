@@ -4,12 +4,13 @@ import { bring } from "./swap.js";
 const line = document.querySelector("[data-live]");
 const { zone: timeZone } = line.dataset;
 const every = () => [...document.querySelectorAll("[data-block]")].map((one) => one.dataset.block);
-let source, timer, since, pause = 1, isOld = false, isOver = false;
+let source, timer, waiting, since, pause = 1, isOld = false, isOver = false;
 
 const say = (text) => line.textContent === text || (line.textContent = text);
 
 function close() {
   clearTimeout(timer);
+  clearTimeout(waiting);
   source?.close();
   source = null;
 }
@@ -31,9 +32,20 @@ function lost() {
   timer = setTimeout(open, pause * 1000 * (0.5 + Math.random() / 2));
 }
 
+// A block that shows something under way says after how many seconds it is asked for again.
+function again() {
+  clearTimeout(waiting);
+  const block = document.querySelector("[data-again]");
+  if (block && source) {
+    const { again: seconds, block: name } = block.dataset;
+    waiting = setTimeout(() => renew([name]), seconds * 1000);
+  }
+  return true;
+}
+
 async function renew(names) {
   const { ok, status } = await bring(names).catch(() => ({}));
-  if (ok) return true;
+  if (ok) return again();
   if (status === 401) over("signed_out");
   else if (status < 429) over("changed");
   else lost();
@@ -53,6 +65,7 @@ function open() {
     since = null;
     pause = 1;
     say("");
+    again();
   });
 }
 

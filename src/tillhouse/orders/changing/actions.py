@@ -20,7 +20,13 @@ from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.credit import check_spending
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.changing.store import is_customer, is_term, list_taxed_lines, lock_order
+from tillhouse.orders.changing.store import (
+    find_order_state,
+    is_customer,
+    is_term,
+    list_taxed_lines,
+    lock_order,
+)
 from tillhouse.orders.changing.tax_rules import retaxed
 from tillhouse.orders.changing.writing import write
 from tillhouse.orders.deposits.beginning import (
@@ -48,6 +54,14 @@ class NotDeletable(
 async def lock(call: Call, order_id: OrderId) -> OrderState:
     """The order as it stands, until this call commits."""
     order = await lock_order(call.db, call.book.id, order_id)
+    if order is None:
+        raise Missing
+    return order
+
+
+async def look_at(call: Call, order_id: OrderId) -> OrderState:
+    """The order as it stands at this moment: another request may change it meanwhile."""
+    order = await find_order_state(call.db, call.book.id, order_id)
     if order is None:
         raise Missing
     return order

@@ -7,6 +7,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
+from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.columns import each, names, record
@@ -30,7 +31,7 @@ from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.rules import OrderRefundRow
 from tillhouse.orders.refunds.store import GIVE_BACK, REFUNDING
 
-_LOCK: LiteralString = (
+_STATE: LiteralString = (
     """
     SELECT """
     + names(LOCKED, "o.{0}")
@@ -47,9 +48,9 @@ _LOCK: LiteralString = (
     LEFT JOIN kitchen_tickets k
         ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
     WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
-    FOR NO KEY UPDATE OF o
 """
 )
+_LOCK: LiteralString = _STATE + "    FOR NO KEY UPDATE OF o"
 _UPDATE: LiteralString = (
     """
     WITH paying AS (
@@ -91,8 +92,16 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
 async def lock_order(db: Db, book_id: BookId, order_id: OrderId) -> OrderState | None:
     """An order as it stands, until this transaction ends; None if there is none."""
     row = await db.fetchrow(_LOCK, book_id, order_id)
-    if row is None:
-        return None
+    return None if row is None else _state(row)
+
+
+async def find_order_state(db: Db, book_id: BookId, order_id: OrderId) -> OrderState | None:
+    """An order as it stands at this moment; None if there is none."""
+    row = await db.fetchrow(_STATE, book_id, order_id)
+    return None if row is None else _state(row)
+
+
+def _state(row: Record) -> OrderState:
     known: dict[str, Any] = dict(row)
     if known["cancellation"] is not None:
         known["cancellation"] = msgspec.json.decode(known["cancellation"])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from tillhouse.kit.countries import country_name
 from tillhouse.orders.receipts.imprint_types import Imprint, PostalAddress
 
 PLACE_LINES_MAX = 8
@@ -69,5 +70,6 @@ def _business_lines(head: Head) -> Iterator[str]:
 
 def _on_a_line(address: PostalAddress) -> str:
     town = " ".join(part for part in (address.postal_code, address.city) if part)
-    parts = (*address.lines, town, address.region, address.country)
+    country = country_name(address.country) if address.country else None
+    parts = (*address.lines, town, address.region, country)
     return ", ".join(part for part in parts if part)

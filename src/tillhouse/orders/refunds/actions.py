@@ -4,7 +4,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Invalid, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders import stock
-from tillhouse.orders.changing.actions import check_seen, lock
+from tillhouse.orders.changing.actions import check_seen, lock, look_at
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
 from tillhouse.orders.deposits.beginning import METHOD, reason_against
@@ -24,14 +24,14 @@ from tillhouse.stock.facts import MovedStock
 
 async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[FieldError]:
     """The faults of a new refund."""
-    order = await lock(call, order_id)
+    order = await look_at(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     return rules.refund_faults(new, order, facts)
 
 
 async def preview(call: Call, order_id: OrderId, new: NewRefund) -> RefundPreview:
-    """Tell what a refund comes to, of its lines and in all; nothing is done."""
-    order = await lock(call, order_id)
+    """Tell what a refund comes to, of its lines and in all; nothing is done or held up."""
+    order = await look_at(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     decided = _decided(order, facts, new)
     payments = await _returnable(call, order, facts, decided, new)

@@ -13,13 +13,15 @@ from tillhouse.desk.fields import instant
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
 from tillhouse.desk.frame.sentences import counted, sentence
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Missing, Problem
+from tillhouse.webhooks.events import TEST
 
 NEW = f"{WEBHOOKS}/new"
 _ONE = WEBHOOKS + "/{endpoint_id}"
 _SHOWN_MAX, _DELIVERIES_SHOWN, _LATEST = 50, 10, 100
+_LIVE = Live((ops.ENDPOINT,), {TEST: ("latest",)})
 _ALL = "*"
 STATUSES = ("failed", "pending", "missing")
 
@@ -164,6 +166,7 @@ async def _one(page: PageRequest, form: Form | None = None) -> Shown:
         "facts": words.facts(one, apps, frame),
         "ticks": words.ticks(latest.data),
         "rows": [words.delivery(each, names, frame) for each in latest.data[:_DELIVERIES_SHOWN]],
+        "is_waiting": words.is_waiting(latest.data, page.request.now),
         "fields": form or Form([("name", one["name"]), ("url", one["url"])]),
         "groups": words.groups(catalogue, chosen),
         "has_all": bool(form.get("all")) if form else one["events"] == [_ALL],
@@ -200,7 +203,7 @@ ROUTES = (
     PageRoute("GET", WEBHOOKS, show_list),
     PageRoute("GET", NEW, show_new, goal=Goal("webhooks.new", (ops.MAKE,), "action")),
     PageRoute("POST", NEW, make),
-    PageRoute("GET", _ONE, show_one),
+    PageRoute("GET", _ONE, show_one, live=_LIVE),
     PageRoute("POST", f"{_ONE}/change", change),
     PageRoute("POST", f"{_ONE}/disable", disable),
     PageRoute("POST", f"{_ONE}/enable", enable),

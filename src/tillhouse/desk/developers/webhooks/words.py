@@ -1,6 +1,7 @@
 """Endpoints and deliveries: from what operations tell to what a page shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -10,10 +11,13 @@ from tillhouse.desk import charts
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import counted, sentence
 from tillhouse.desk.frame.words import moment, when, when_exactly
+from tillhouse.kit.clock import parse_timestamp
 
 WEBHOOKS = "/desk/developers/webhooks"
 DELIVERIES = f"{WEBHOOKS}/deliveries"
 TICKS_MAX = 40
+# A delivery that nobody tried within this time waits for more than its turn.
+_TRIED_WITHIN = timedelta(minutes=1)
 _MARKS = {"delivered": "good", "failed": "bad", "pending": "none"}
 Data = Mapping[str, Any]
 
@@ -101,6 +105,13 @@ def ticks(deliveries: Sequence[Data]) -> Ticks:
     latest = [one["status"] for one in deliveries[:TICKS_MAX]][::-1]
     marks = charts.ticks([_MARKS[status] for status in latest], TICKS_MAX)
     return Ticks(marks, latest.count("delivered"), latest.count("failed"))
+
+
+def is_waiting(deliveries: Sequence[Data], now: datetime) -> bool:
+    """Whether the newest delivery is about to be tried, so that its block is asked for again."""
+    if not deliveries or deliveries[0]["status"] != "pending" or deliveries[0]["attempts"]:
+        return False
+    return now - parse_timestamp(deliveries[0]["createdAt"]) < _TRIED_WITHIN
 
 
 def trouble(one: Data, frame: Frame) -> str | None:

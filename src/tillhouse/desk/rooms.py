@@ -1,4 +1,4 @@
-"""The rooms whose operations can be tried: all that have some."""
+"""The rooms that have operations: what can be tried, and what the rights of roles are read off."""
 
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
