@@ -40,7 +40,7 @@ ProveOwn = Callable[[Db, UUID, int], AsyncIterator[Fault]]
 
 
 class SourceType(msgspec.Struct, frozen=True):
-    """A type of what money moves for, as the room that posts for it declares it."""
+    """A type of source of money, as the room that posts for it declares it."""
 
     name: str
     find_there: FindThere

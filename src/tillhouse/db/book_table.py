@@ -1,4 +1,4 @@
-"""The statements of a plain table of a book, composed of what sets it apart from others.
+"""The statements of a plain table of a book, composed of its declaration.
 
 Its rows are found by id, shown in one order, written field by field, and removed or taken out of
 lists. Other statements on a table stand beside it in its store, written out.
@@ -107,7 +107,7 @@ class BookTable(Generic[Row]):
     async def insert(
         self, db: Db, key: BookKey, fields: Fields, now: datetime, *made_with: object
     ) -> None:
-        """A new row: its fields, and what it alone is made with."""
+        """A new row: its fields, and those that are set once."""
         await db.execute(self._insert, *key, *made_with, *_values(fields), now)
 
     async def update(self, db: Db, key: BookKey, fields: Fields, now: datetime) -> None:

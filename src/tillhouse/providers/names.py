@@ -61,7 +61,7 @@ class _ThreadSlot:
 
 
 class Names:
-    """Questions under way, and what is known of the names that were asked for."""
+    """Questions under way, and the history of the names that were asked for."""
 
     def __init__(self, ask: LookUp, patience_s: float) -> None:
         self._ask = ask
@@ -75,7 +75,7 @@ class Names:
         self._hanging = 0
 
     async def find(self, host: str, port: int) -> Answers:
-        """The answers for a name; who asks while it is being asked for shares them."""
+        """The answers for a name; questions for it that come meanwhile share them."""
         task = self._under_way.get(host)
         if task is None:
             task = self._under_way[host] = asyncio.create_task(self._look_up(host, port))

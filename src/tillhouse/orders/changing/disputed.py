@@ -24,7 +24,7 @@ async def free(call: Call, order: OrderState) -> Sequence[DisputedCredit]:
 
 
 async def hold_anew(call: Call, order: OrderState, disputes: Sequence[DisputedCredit]) -> None:
-    """Hold what these took of the credit that the order has given, as it stands now."""
+    """Hold the part that these took of the order's credit, as it stands now."""
     if order.customer_id is None:
         return
     ledger, kept = Ledger(call.book.id, order.currency, call.now), order.position().kept

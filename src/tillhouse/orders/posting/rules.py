@@ -71,7 +71,7 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
     change: Decimal = _ZERO
     # The part of the sale that was given back.
     refunded: Decimal = _ZERO
-    # The credit of the customer in `paid`, less what was refunded as credit.
+    # The credit of the customer in `paid`, less refunds as credit.
     credit: Decimal = _ZERO
     tip: Decimal = _ZERO
 
@@ -97,7 +97,7 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def over(self) -> Decimal:
-        """The amount paid beyond what is due."""
+        """The amount paid beyond the due one."""
         return max(self.paid - self.due, _ZERO)
 
     @property
@@ -128,7 +128,7 @@ class MoneyMove(msgspec.Struct, frozen=True, kw_only=True):
 
     method: Method
     is_refund: bool = False
-    # Whether the change that was handed out stays so: a refund gives back what is left.
+    # Whether the change that was handed out stays so: a refund gives back the rest.
     keeps_change: bool = False
 
 
@@ -214,7 +214,7 @@ def postings(
 
 
 def receivable(position: LedgerPosition) -> Account:
-    """The account of what is yet to be paid, by the order's customer or an unnamed one."""
+    """The account of the debt, of the order's customer or an unnamed one."""
     return Account("receivable", position.customer_id or NO_OWNER)
 
 

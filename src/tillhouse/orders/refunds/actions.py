@@ -1,4 +1,4 @@
-"""Give money of an order back: by an amount, or by what lines cost."""
+"""Give money of an order back: by an amount, or by the cost of lines."""
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Invalid, Refused, check
@@ -30,7 +30,7 @@ async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[Fiel
 
 
 async def preview(call: Call, order_id: OrderId, new: NewRefund) -> RefundPreview:
-    """Tell what a refund comes to, of its lines and in all; nothing is done."""
+    """The amount of a refund, of its lines and in all; nothing is done."""
     order = await lock(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     decided = _decided(order, facts, new)
