@@ -27,7 +27,7 @@ class BookTable(Generic[Row]):
 
     `shown` are the columns of an answer beside its id and moments, `order` is the order of lists,
     `fields` are written when a row is made and when it changes, `made_with` only when it is made;
-    a struct stands for its fields, as a type for columns and as a value for what they hold.
+    a struct stands for its fields, as a type for columns and as a value for their content.
     `forms` tells how a value is read that isn't the column's own (`{0}::text::jsonb`), `filters`
     how a list is narrowed down. A row that is `removed` leaves no trace; others keep a
     `deleted_at`.

@@ -1,6 +1,6 @@
 """Proof that a book's ledger is sound; `tillhouse verify` asks for it.
 
-The ledger proves what holds of any ledger. A room that posts declares its type of source, by which
+The ledger proves its own invariants. A room that posts declares its type of source, by which
 the ledger finds rows that lost theirs, and proves itself how its own rows agree with the money.
 """
 

@@ -1,7 +1,7 @@
 """Looks names up: one question per name at a time, and names that hang hold up themselves alone.
 
 The system's resolver blocks a thread until its name server answers, and a dead one takes that
-for a minute. Nothing ends such a thread before, so threads are kept apart by what is known of a
+for a minute. Nothing ends such a thread before, so threads are kept apart by the history of a
 name: those that answered last time, those that nothing is known of, those that lately did not.
 Of the first two, a thread that takes long soon counts apart, so that many may hang.
 """

@@ -90,7 +90,7 @@ async def show(call: Call, key_id: KeyId) -> Key:
 
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
-    """Change the fields that the patch names; what comes of it holds on the key's next request."""
+    """Change the fields that the patch names; the result holds on the key's next request."""
     role = await _lock_role(call)
     row = await _lock_usable(call, key_id)
     business = await _business(call)

@@ -64,7 +64,7 @@ async def type_patch_faults(
 
 
 async def change_type(call: Call, room_type_id: UUID, patch: RoomTypePatch) -> RoomType:
-    """Change the fields that the patch names; what is booked keeps its price."""
+    """Change the fields that the patch names; booked nights keep their price."""
     check(await type_faults(call, patch))
     await _lock_type(call, room_type_id)
     before = await show_type(call, room_type_id)

@@ -182,9 +182,9 @@ _DEBTS: LiteralString = """
 """
 
 BALANCE: LiteralString = _TURNOVER + _DRAWN + _FILLED
-"""Bounded accounts of what is posted: locked in order, drawn, filled."""
+"""Bounded accounts of the postings: locked in order, drawn, filled."""
 SETTLE: LiteralString = _TURNOVER + _SETTLED + _FILLED
-"""The same, where the CTE `ended` (account_kind, account_owner, held) frees what was held."""
+"""The same, where the CTE `ended` (account_kind, account_owner, held) frees held money."""
 _UNBOUNDED: LiteralString = OPEN + "," + TRANSFER + "," + TALLY + "," + _MOVE
 POST: LiteralString = _UNBOUNDED + "," + BALANCE + "," + _DEBTS
 """Everything that can be posted."""

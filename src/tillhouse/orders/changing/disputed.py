@@ -44,7 +44,7 @@ async def hold_of_stay(
     positions: tuple[LedgerPosition, LedgerPosition],
     disputes: Sequence[DisputedStayCredit],
 ) -> None:
-    """Hold what they held, and what a change of the order has given back to the stay beside it."""
+    """Hold the same amounts, and the part that a change of the order gave back to the stay."""
     if order.customer_id is None or not disputes:
         return
     before, after = (min(disputes[0].used, needed(position)) for position in positions)

@@ -89,7 +89,7 @@ def charged(lines: Sequence[NetLine], more: Decimal, currency: str) -> list[Deci
 
 
 def spread(lines: Sequence[CostingLine], more: Decimal, currency: str) -> list[Decimal]:
-    """The share of each line in a difference; none is taken below 0, what is free bears none.
+    """The share of each line in a difference; none is taken below 0, a free line bears none.
 
     The products bear it, and the fees the part that is more than these cost.
     """

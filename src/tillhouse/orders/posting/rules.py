@@ -142,7 +142,7 @@ Excess = dict[Account, Decimal]
 def move_between(before: LedgerPosition | None, after: LedgerPosition) -> MoneyMove:
     """The move that an order tells by its own method.
 
-    A correction takes back what was booked, so by the method that it was booked with. Money of a
+    A correction takes back booked money, so by the method that it was booked with. Money of a
     cancelled order was handed back.
     """
     if before is None or after.paid >= before.paid:
@@ -192,7 +192,7 @@ def _credit(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> D
     if move.method != "credit" or after.customer_id is None:
         return before.credit
     if paid < 0 and not move.keeps_change:
-        # A correction takes back what was spent; what was booked otherwise goes another way.
+        # A correction takes back spent credit; other bookings go another way.
         return before.credit - min(-paid, max(before.credit, _ZERO))
     return before.credit + paid
 

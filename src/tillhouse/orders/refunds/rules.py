@@ -171,7 +171,7 @@ def _left(order: OrderState) -> Decimal:
 
 def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
     """Refuse to hand out money that a dispute has taken: the payer would have it twice."""
-    # Of the money of a stay, what is given back as credit is held for the dispute.
+    # Of the money of a stay, the part given back as credit is held for the dispute.
     of_stay = _ZERO if refund.method == "credit" else facts.disputed_of_stay
     disputed = facts.disputed + of_stay
     left = max(_left(order) - disputed, _ZERO)
