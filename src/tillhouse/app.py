@@ -149,7 +149,7 @@ class App:
         runs_workers: bool = False,
         apart: Mapping[str, MakesWorker | None] = _HERE,
     ) -> None:
-        # Whether this process also does what is due, such as sending webhooks, not only answers.
+        # Whether this process also does background work, such as sending webhooks.
         self._runs_workers = runs_workers
         # By room: another process in the place of workers that would hold up requests here, or
         # None where somebody else keeps that process.
@@ -272,7 +272,7 @@ class App:
 
 
 def settle() -> None:
-    """Let the garbage collector forget what stays for the life of the process.
+    """Let the garbage collector forget objects that last as long as the process.
 
     Else it looks over all of it, modules and routes, again and again, and each time every request
     waits for forty milliseconds.

@@ -40,7 +40,7 @@ ProveOwn = Callable[[Db, UUID, int], AsyncIterator[Fault]]
 
 
 class SourceType(msgspec.Struct, frozen=True):
-    """A type of what money moves for, as the room that posts for it declares it."""
+    """A type of source of money, as the room that posts for it declares it."""
 
     name: str
     find_there: FindThere
@@ -133,7 +133,7 @@ class Composition(msgspec.Struct, frozen=True):
 def join(
     rooms: Iterable[Room], *, event_groups: Sequence[str] = (), scope_groups: Sequence[str] = ()
 ) -> Composition:
-    """The rooms as one product; what one declares, no other does.
+    """The rooms as one product; each declaration is of one room alone.
 
     Groups are shown in the order given, then those that it doesn't name, as the rooms come.
     """

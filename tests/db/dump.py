@@ -2,7 +2,7 @@
 
 It is for eyes and diffs. Each object stands under its own heading, sorted by name, so it is not
 meant to be run: a table may refer to one further down. Partitions are left out, as they come and
-go with the calendar; so are extensions and what they own.
+go with the calendar; so are extensions and their objects.
 """
 
 import re

@@ -37,6 +37,13 @@ CODES = {
 _KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 # A file below a folder; names of a single part are of any room, and a leading slash is an address.
 _FILE = re.compile(r"`([\w.-][\w./-]*/[\w.-]+\.(?:py|sql|md|json|toml|txt|in|css|html|js))`")
+# The papers that lead through the source, and where what they name may stand.
+_GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "MECHANISMS.md")
+_HOMES = ("src", "tests", "docs", "statements", "judges")
+# A path in backticks, or a file of the package in a drawing; a pattern or a command is neither.
+_NAMED = re.compile(r"`([A-Za-z][\w.-]*(?:/[\w.-]+)+/?|[\w-]+\.(?:py|sql|md|toml|json|html|css))`")
+_IN_DRAWING = re.compile(r"\b([a-z]\w*(?:/\w+)+\.py)\b")
+_FENCED = re.compile(r"^```$.*?^```$", re.MULTILINE | re.DOTALL)
 # A path at the beginning of a line of a drawing.
 _DRAWN = re.compile(r"^  ([a-z]\w*(?:/\w+)+(?:\.py)?)(?: |$)", re.MULTILINE)
 # The file of a relative link, which is no address, no page of the server and no part of the paper.
@@ -102,6 +109,45 @@ def test_every_file_of_a_drawing_is_there() -> None:
     tidy(
         "A drawing names files and folders of the package as they are.",
         (path for path in drawn if not (ROOT / PACKAGE / path).exists()),
+    )
+
+
+def test_the_guides_name_what_is_there() -> None:
+    """Each file and folder that a guide names exists, in its text and in its drawings."""
+    named = [(name, path) for name in _GUIDES for path in _paths((ROOT / name).read_text("utf-8"))]
+    assert {name for name, _ in named} == set(_GUIDES), "Each guide names files."
+    tidy(
+        "A guide names files and folders as they are: follow the one that moved, or drop its name.",
+        (f"{name}: {path}" for name, path in named if not _is_there(path)),
+    )
+
+
+def _paths(text: str) -> set[str]:
+    drawn = (path for block in _FENCED.findall(text) for path in _IN_DRAWING.findall(block))
+    return {*_NAMED.findall(_FENCED.sub("", text)), *drawn}
+
+
+def _is_there(path: str) -> bool:
+    if "/" in path:
+        return any((ROOT / start / path).exists() for start in _STARTS)
+    # A name alone is that of a file in any room.
+    homes = ((ROOT / home).rglob(path) for home in _HOMES)
+    return (ROOT / path).exists() or any(next(found, None) for found in homes)
+
+
+def test_architecture_draws_every_room() -> None:
+    """The first drawing of ARCHITECTURE.md has each package, and no other."""
+    drawing = _FENCED.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))[0]
+    drawn = {
+        room
+        for line in re.findall(r"^  (\w.*?)(?:  |$)", drawing, re.MULTILINE)
+        for room in re.split(r" [│·] ", line)
+    }
+    rooms = {path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")}
+    modules = {path.stem for path in (ROOT / PACKAGE).glob("*.py") if path.stem[0] != "_"}
+    tidy(
+        "ARCHITECTURE.md draws each room once, in its layer.",
+        drawn.symmetric_difference(rooms | modules),
     )
 
 

@@ -1,1 +1,1 @@
-"""Authentication and authorisation: callers, keys, sessions, scopes, roles."""
+"""Callers and their rights: keys, sessions, scopes, roles; audit, vault, usage, quotas."""

@@ -1,4 +1,4 @@
-"""How many attempts there may be, and what follows from too many: pure decisions."""
+"""Bounds on attempts, and the consequences of too many: pure decisions."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache

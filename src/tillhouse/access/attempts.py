@@ -45,7 +45,7 @@ class CodeAttempt(msgspec.Struct, frozen=True):
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """An attempt to register, let in; (subject, budget) of what it counts in."""
+    """An attempt to register, let in; the (subject, budget) pairs that count it."""
 
     asker: Asker
     counted: tuple[tuple[bytes, rules.Budget], ...]
@@ -182,7 +182,7 @@ def _check_codes(failures: Record | None, moment: datetime) -> None:
 
 
 async def take(services: Services, db: Db, what: str, budget: rules.Budget) -> bool:
-    """Count one of what there may be so many of; False when there were too many."""
+    """Count one event of a bounded number; False when there were too many."""
     subject = digest(services.vault.pepper, what)
     return await store.take_attempt(db, subject, budget.every, budget.most, now())
 

@@ -48,7 +48,7 @@ class Call(AnonymousCall, kw_only=True):
     business_id: BusinessId
     book: Book
     caller: KeyCaller | UserCaller | SystemCaller
-    # The idempotency key of this request, for what keeps it longer than its answer.
+    # The idempotency key of this request, for rows that keep it longer than its answer.
     claim: IdempotencyClaim | None = None
 
     @property

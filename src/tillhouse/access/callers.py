@@ -67,7 +67,7 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemCaller(msgspec.Struct, frozen=True):
-    """The system itself, doing what is due."""
+    """The system itself, doing due work."""
 
     name: str = "Tillhouse"
 

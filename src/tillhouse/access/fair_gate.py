@@ -111,7 +111,7 @@ class _Owner(msgspec.Struct, eq=False):
 
     name: Name
     held: int = 0
-    # With what each turn counts.
+    # The weight with which each turn counts.
     waiting: deque[tuple[asyncio.Future[None], int]] = msgspec.field(default_factory=deque)
 
 
@@ -206,12 +206,12 @@ class FairGate:
         return self._is_limited(owner)
 
     def _free(self, cost: int) -> None:
-        """Give back what a turn took of the gate."""
+        """Return the turn's part of the gate."""
         self._held -= cost
         self._let_in()
 
     def _give_back(self, owner: _Owner, cost: int) -> None:
-        """Give back what a turn took of its owner's part."""
+        """Return the turn's part of its owner's share."""
         owner.held -= cost
         self._let_in()
         self._forget(owner)

@@ -40,7 +40,7 @@ _DELAYED = QueueShares(total=512, network=16, account=128)
 
 
 class Waiter:
-    """One who waits; the turn ends with an exception when the place is given to another."""
+    """An attempt that waits; its turn ends with an exception when the place is given to another."""
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
@@ -48,7 +48,7 @@ class Waiter:
 
 
 class NetworkQueue:
-    """Those who wait, by network, each network in its turn."""
+    """The attempts that wait, by network, each network in its turn."""
 
     def __init__(self, shares: QueueShares) -> None:
         self._shares = shares

@@ -79,7 +79,7 @@ class KeyChecker:
             )
         except (*FAILURES, Unavailable) as error:
             if isinstance(error, TimeoutError | Unavailable):
-                # Nothing answers there: who came meanwhile would only wait for the same.
+                # Nothing answers there: requests that came meanwhile would only wait for the same.
                 _refuse(self._waiting, error)
                 self._waiting = {}
             _refuse(batch, error)
@@ -139,7 +139,7 @@ class KeyChecker:
 def _refuse(
     batch: dict[bytes, list[asyncio.Future[KeyCheck]]], error: BaseException | None = None
 ) -> None:
-    """Tell those who still wait that there is no answer."""
+    """Tell the requests that still wait that there is no answer."""
     for futures in batch.values():
         for future in _undone(futures):
             refusal = Unavailable(retry_after_s=1)

@@ -36,7 +36,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     # How much of this process one business, key or network may have at once.
     shares: Shares
-    # How much of what may be limited the books hold.
+    # How much the books hold of each kind that may be limited.
     storage: Storage
     workers: BackgroundWorkers
     # How jobs ended in this process.
@@ -88,7 +88,7 @@ async def connect_services(
 
 
 async def close_services(services: Services) -> None:
-    """Write what is still counted only here, then let go of the database."""
+    """Write the counts that only this process has, then let go of the database."""
     await services.usage.write_rest()
     services.passwords.close()
     await services.pool.close()

@@ -1,4 +1,4 @@
-"""So much at once of what can't wait: bytes of bodies under way, open streams."""
+"""Bounds on work that can't wait: bytes of bodies under way, open streams."""
 
 from typing import Self
 
@@ -44,7 +44,7 @@ class Quota:
         self._sum += amount
 
     def give_back(self, owner: Name, amount: int) -> None:
-        """Give back what was taken."""
+        """Return the taken amount."""
         self._sum -= amount
         left = self._held.get(owner, 0) - amount
         if left:

@@ -1,4 +1,4 @@
-"""Scopes: what an API key may be allowed. Each room declares its own."""
+"""Scopes: the rights that an API key may have. Each room declares its own."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -31,7 +31,7 @@ class Scope(msgspec.Struct, frozen=True):
     grants: tuple[str, ...] = ()
     # Roles that have it beyond the general rule, see `access/roles.py`.
     roles: tuple[Role, ...] = ()
-    # Roles that may give it to a key: whoever moves no money out makes no key that does.
+    # Roles that may give it to a key: a role that moves no money out makes no key that does.
     granters: tuple[Role, ...] = GRANTERS
     # A live key that may move money out must name the addresses it is used from.
     is_finance_write: bool = False

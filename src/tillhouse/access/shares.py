@@ -36,7 +36,7 @@ class Shares:
     """The gates and quotas of one process."""
 
     def __init__(self, readers: int = READERS, connections: int = CONNECTIONS) -> None:
-        # Callers who are in, and what they moved.
+        # Callers who are in, and the bytes that they moved.
         self.activity = activity = Activity()
         # A read takes a connection: one is left for the checks of keys, which come before turns.
         total = max(1, readers - 1)

@@ -1,4 +1,4 @@
-"""How much a book may hold: what is stored is counted by chores, and refused when it is too much.
+"""How much a book may hold: chores count the rows, and writes beyond a limit are refused.
 
 Each process reads the counts twice a minute and keeps the books that are full. So a request costs
 a look into a dictionary, and a quota holds up to two and a half minutes after it was reached.
@@ -118,7 +118,7 @@ class Storage:
             raise _reached(self._kinds[name], setting)
 
     def check_held(self, kind: StoredKind, rows: int, size: int) -> None:
-        """Refuse what brought a book beyond its limits, where it is counted with each write."""
+        """Refuse a write that brings a book beyond its limits, if each write is counted."""
         if setting := kind.setting_beyond(self._settings, rows, size):
             raise _reached(kind, setting)
 

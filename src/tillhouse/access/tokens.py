@@ -75,7 +75,7 @@ class AccessTokens:
             again = self.sign(claims, datetime.fromtimestamp(payload["iat"], UTC))
         except (jwt.PyJWTError, *_UNREADABLE) as error:
             raise Unauthenticated from error
-        # One token, one text: no odd types, further claims or loose base64 beside what we write.
+        # One token, one text: no odd types, further claims or loose base64 beside our own form.
         if not same(again, token):
             raise Unauthenticated
         return claims

@@ -51,7 +51,7 @@ class Usage:
         self._uses[(caller.book.id, caller.key_id)] = (seen.at, seen.ip)
 
     async def flush(self) -> bool:
-        """Write what was counted; on failure it stays here for the next time."""
+        """Write the counts; after a failure they stay here for the next time."""
         async with self._flushing:
             tallies, self._tallies = self._tallies, {}
             uses, self._uses = self._uses, {}

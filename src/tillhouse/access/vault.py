@@ -36,7 +36,7 @@ class Vault:
 
     @property
     def master_version(self) -> int:
-        """The version of the master key that wraps what is new."""
+        """The version of the master key that wraps new keys."""
         return max(self._masters)
 
     def new_data_key(self, business_id: BusinessId) -> bytes:

@@ -1,1 +1,1 @@
-"""People and their businesses: registration, login, sessions, members."""
+"""People and their businesses: registration, login, second factors, members."""

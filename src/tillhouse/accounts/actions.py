@@ -60,7 +60,7 @@ _WRONG = "The e-mail address or the password is wrong."
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """The ids of what a registration made."""
+    """The ids of the rows that a registration made."""
 
     user_id: UserId
     business_id: BusinessId
@@ -201,7 +201,7 @@ async def end_other_sessions(call: Call) -> OthersEnded:
 
 
 async def verify_password(call: Call, given: PasswordProof) -> Verified:
-    """Step up: the password, given again, opens what needs it for a quarter of an hour."""
+    """Step up: the password, given again, opens the guarded operations for a quarter of an hour."""
     attempt, changed_at = await _judged(call, given.password)
     await attempts.clear(call.db, attempt)
     if await sessions.lock_password(call.db, call.user.user_id) != changed_at:
@@ -286,7 +286,7 @@ async def open_session(
         network=network_of(call.ip),
     )
     if not await sessions.insert_session(call.db, new, password_changed_at, SESSIONS_MAX):
-        # Changed between the look at it and now: what was given is no longer the password.
+        # Changed between the look at it and now: the given text is no longer the password.
         raise Unauthenticated(_WRONG)
     return _tokens(call, Claims(user_id, new.id, business_id), 1)
 

@@ -1,4 +1,4 @@
-"""People and their businesses: what this room brings along."""
+"""People and their businesses: the face of the room."""
 
 from tillhouse.access.process import Services
 from tillhouse.accounts import password_notice

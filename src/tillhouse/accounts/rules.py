@@ -13,7 +13,7 @@ REFRESH_GRACE = timedelta(seconds=30)
 def next_generation(used: int, current: int, refreshed_ago: timedelta) -> int | None:
     """The generation that a refresh token is exchanged for; None when it was stolen.
 
-    The token before the current one is exchanged for the current one, whoever has it by now,
+    The token before the current one is exchanged for the current one, also in another's hands,
     as long as its first answer may have been lost. Any other spent token ends the session.
     """
     if used == current:

@@ -192,7 +192,7 @@ async def lock_member(db: Db, business_id: BusinessId, email: str) -> Record | N
 
 
 async def lock_business(db: Db, business_id: BusinessId) -> bool:
-    """Put those in line who change what a business is; whether there is one."""
+    """Lock a business, so that changes of it take turns; whether there is one."""
     return bool(
         await db.fetchval(
             "SELECT true FROM businesses WHERE id = $1 FOR NO KEY UPDATE", business_id

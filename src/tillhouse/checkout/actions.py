@@ -48,13 +48,13 @@ async def list_page(call: Call, wanted: LinkFilter) -> PageOf[PaymentLink]:
 
 
 async def show(call: Call, link_id: UUID) -> PaymentLink:
-    """One link, with what its target owes now."""
+    """One link, with the amount that its target owes now."""
     row = await store.show_link(call.db, call.book.id, call.now, link_id)
     return _shown(call, existing(row))
 
 
 async def create(call: Call, new: NewLink) -> tuple[PaymentLink, bool]:
-    """A link for what is owed, or the active one that it has; whether it is an old answer."""
+    """A link for the amount owed, or the active one; whether it is an old answer."""
     if earlier := await _earlier(call):
         return earlier, True
     row = await _lock_target(call, new.target_type, new.target_id)
@@ -139,7 +139,7 @@ async def cancel(call: Call, link_id: UUID) -> PaymentLink:
     link = await show(call, link_id)
     if link.status == "PAID":
         raise rules.AlreadyPaid
-    # Those who look at its page are told.
+    # Open pages of the link are told.
     call.db.note_events(call.book.id)
     return link
 

@@ -1,4 +1,4 @@
-"""Payments that arrived through links: booked for what the link asked for, each once.
+"""Payments that arrived through links: booked for the target of the link, each once.
 
 A hook, a question and the page all bring it: it is recorded once below, and its target's job
 applies it here in one transaction: the order, the stay or the wallet, the link's counters, the
@@ -51,7 +51,7 @@ _REFERENCE_MAX = 120
 
 
 def kind(services: Services) -> LocalKind:
-    """The job that applies what arrived for a link."""
+    """The job that applies the payments of a link."""
     return LocalKind(name=job_kind(TARGET), run=partial(_run, services))
 
 
@@ -61,7 +61,7 @@ async def _run(services: Services, db: Db, job: Job) -> bool:
 
 
 async def apply_now(services: Services, key: BookKey) -> None:
-    """Apply what arrived for a link, without waiting for its job."""
+    """Apply the payments of a link without waiting for its job."""
     async with services.pool.transaction() as db:
         await _apply_all(services, db, key)
 
@@ -75,7 +75,7 @@ async def _apply_all(services: Services, db: Db, key: BookKey) -> None:
 
 
 async def apply(call: Call, link_id: UUID) -> None:
-    """Apply what arrived for a link since, and what went back."""
+    """Apply the payments of a link since, and the returns."""
     for payin in await take(call.db, call.book.id, TARGET, link_id):
         if payin.is_to_apply:
             await _receive(call, link_id, payin)
@@ -202,7 +202,7 @@ async def _give_back(call: Call, link_id: UUID, payin: Payin) -> None:
     status = status_after_reversal(link["stored_status"], link["target_type"], left)
     kept = await count_kept(call.db, payin)
     await store.update_reversed(call.db, key, left, status, kept, call.now)
-    # Those who look at its page are told.
+    # Open pages of the link are told.
     call.db.note_events(call.book.id)
 
 
@@ -217,7 +217,7 @@ async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:
 
 
 async def _from_stay(call: Call, stay: Stay, link_id: UUID, payin: Payin) -> None:
-    """Take what went back out of its stay; the part that was spent elsewhere is claimed."""
+    """Take a return out of its stay; the part that was spent elsewhere is claimed."""
     tender = Tender(
         amount=payin.to_take_back,
         method=METHOD,

@@ -24,7 +24,7 @@ from tillhouse.payins.types import AccountTarget
 log = structlog.get_logger()
 
 TARGET = "payment_link"
-"""The type of target that links are to those who record what comes in."""
+"""The type of target by which payins know links."""
 
 # A page waits so long for a provider; the opening goes on, and the next view finds its account.
 WAITS_S = 3.0
@@ -41,7 +41,7 @@ class Attempts:
     async def open(
         self, services: Services, link: LinkPage, email: str | None = None
     ) -> Trouble | None:
-        """Open an account for what is asked now; None, or why there is none.
+        """Open an account for the amount asked now; None, or why there is none.
 
         The payer's e-mail address goes to a provider that needs it, and is kept nowhere here.
         """
@@ -68,7 +68,7 @@ class Attempts:
         return Trouble(_FAILED)
 
     async def ask(self, services: Services, link: LinkPage) -> bool:
-        """Ask the provider what was paid; whether it was: once in some seconds for an account."""
+        """Ask the provider for payments; whether it was asked: once in some seconds an account."""
         return await asking.ask(services, _book(link), (TARGET, link.id)) is not None
 
     async def simulate(self, services: Services, link: LinkPage, case: str) -> None:

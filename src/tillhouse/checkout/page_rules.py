@@ -70,7 +70,7 @@ class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "active" and self.outstanding > 0
 
     def has_account(self, now: datetime) -> bool:
-        """Whether there is an account that can be paid into, opened for what is asked now."""
+        """Whether there is an account that can be paid into, opened for the amount asked now."""
         is_alive = self.account_expires_at is None or self.account_expires_at > now
         is_open = self.account_status == "open" and is_alive
         return is_open and self.account_amount == self.outstanding

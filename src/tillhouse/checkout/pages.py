@@ -1,4 +1,4 @@
-"""The hosted checkout: the page of a link, and what its payer can do there."""
+"""The hosted checkout: the page of a link, and the actions of its payer."""
 
 import asyncio
 import io
@@ -75,7 +75,7 @@ class Checkout:
         return RawAnswer("application/json", encode({"version": link.version}))
 
     async def follow(self, services: Services, asked: RawRequest) -> RawAnswer:
-        """An event when the page is no longer what it was."""
+        """An event when the page has changed."""
         link = await _find(services, asked)
         self._live.check(asked.ip)
         known = asked.query.get("v", "")

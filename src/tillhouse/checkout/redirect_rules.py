@@ -1,4 +1,4 @@
-"""The address to which checkout sends the payer back: what it may be, and what is added to it."""
+"""The address to which checkout sends the payer back: its rules, and the added parameters."""
 
 import re
 from typing import Literal

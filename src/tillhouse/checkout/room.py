@@ -1,4 +1,4 @@
-"""Payment links, and the page on which somebody pays: what this room brings along."""
+"""Payment links, and the page on which somebody pays: the face of the room."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,7 @@ _ROWS = 500
 async def _expire(db: Db, _job: Job) -> bool:
     """Expire some; whether there may be more."""
     expired = await update_expired(db, now(), _ROWS)
-    # Those who look at their pages are told.
+    # Open pages of these links are told.
     for row in expired:
         db.note_events(row["book_id"])
     return len(expired) == _ROWS

@@ -1,4 +1,4 @@
-"""Writing a backup of an installation, with what a command tells of it."""
+"""Writing a backup of an installation, with the report of the command."""
 
 import time
 from collections.abc import Callable, Iterator

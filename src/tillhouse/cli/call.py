@@ -144,7 +144,7 @@ def _dial(wish: _Wish, recording: StereoWav) -> Dial:
 
 
 async def _follow(wish: _Wish, line: CallLine) -> Called:
-    """Tell what happens, and talk once somebody answers."""
+    """Report events, and talk once somebody answers."""
     voice = Espeak.found()
     if voice is None:
         _tell("espeak-ng is not installed: you hear tones instead of words.")

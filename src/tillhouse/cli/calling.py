@@ -1,4 +1,4 @@
-"""The process that makes calls: their signals and their sound, and what agents do meanwhile."""
+"""The process that makes calls: their signals, their sound, and the work of agents."""
 
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT

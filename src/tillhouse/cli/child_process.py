@@ -17,7 +17,7 @@ from tillhouse.cli.child import hear, start_child
 PAUSE_S = 1.0
 PAUSE_MAX_S = 5.0
 YOUNG_S = 10.0
-# It records first what is under way; what takes longer is done again by another one.
+# It records the work under way first; work that takes longer is repeated by another one.
 STOPPED_WITHIN_S = 7.0
 # It beats until it is done: one that is silent for so long is suspended or stuck.
 SILENT_AT_STOP_S = 3.0
@@ -40,7 +40,7 @@ class Beat(msgspec.Struct, frozen=True):
 
     # How long ago the slowest of its workers completed a round.
     slowest_s: float
-    # How much of what it did.
+    # How often it did each kind of work.
     counted: dict[str, int]
 
 
@@ -104,7 +104,7 @@ class ChildProcess:
         self._task = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
-        """Let what is under way end, and end."""
+        """Finish the work under way, then end."""
         self._leaving.set()
         self._tell_to_leave()
         if self._task is not None:

@@ -106,7 +106,7 @@ async def _until_over(
 
 
 def _teller(services: Services) -> Callable[[], bytes]:
-    """Make the words of each beat; what is counted goes to the metrics of several workers, too."""
+    """Make the words of each beat; the counts go to the metrics of several workers, too."""
     shared = None
     if os.environ.get(SHARED_METRICS):
         # It takes a while to load.

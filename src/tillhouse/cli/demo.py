@@ -60,7 +60,7 @@ _MOST_AT_ONCE = Amount(100_000)
 
 
 class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """The demo business and what opens it."""
+    """The demo business and its credentials."""
 
     base_url: str
     business_id: BusinessId

@@ -94,7 +94,7 @@ async def _menu(services: Services, origin: Source) -> list[_Dish]:
     """The demo products; those that are missing are made."""
     skus = [f"DISH-{number:02}" for number in range(1, len(_MENU) + 1)]
     async with services.pool.transaction() as db:
-        # Of two runs at once, the second finds what the first has made.
+        # Of two runs at once, the second finds the rows of the first.
         await lock_business(db, origin.business_id)
         owners = await list_owners(db, origin.book.id, skus)
         there = {sku for sku, _, _ in owners}

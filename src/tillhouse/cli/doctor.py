@@ -1,4 +1,4 @@
-"""`tillhouse doctor`: what is set, what is unsafe, what is broken, and how to mend it."""
+"""`tillhouse doctor`: the settings, unsafe and broken parts, and how to mend them."""
 
 import os
 import stat
@@ -325,7 +325,7 @@ async def _waiting_money(pool: Pool) -> list[Finding]:
 
 async def _keys(pool: Pool) -> list[Finding]:
     """API keys that may move money though the role of their maker may not let a key do so."""
-    # The application is loaded by what looks into a database, and not for the help.
+    # The application is loaded to look into a database, and not for the help.
     from tillhouse.app import PRODUCT  # noqa: PLC0415
 
     async with pool.reading() as db:
@@ -346,9 +346,9 @@ async def _keys(pool: Pool) -> list[Finding]:
 
 
 async def _storage(pool: Pool, settings: Settings) -> list[Finding]:
-    """How much is stored of what may be limited, and how many environments are full of it."""
+    """How much is stored of each limited kind, and how many environments are full of it."""
     found: list[Finding] = []
-    # The application is loaded by what looks into a database, and not for the help.
+    # The application is loaded to look into a database, and not for the help.
     from tillhouse.app import PRODUCT, stored_kinds  # noqa: PLC0415
 
     for kind in stored_kinds(PRODUCT):

@@ -16,7 +16,7 @@ V = TypeVar("V", bound=Value)
 
 
 def value(kind: type[V], name: str, text: str) -> V:
-    """The text as a value of that kind, or a usage error that says what is wrong."""
+    """The text as a value of that kind, or a usage error that names the fault."""
     try:
         return kind.from_wire(text)
     except ValueError as error:

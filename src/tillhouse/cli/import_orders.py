@@ -1,4 +1,4 @@
-"""`tillhouse import orders`: what was sold elsewhere, from a file; each order once."""
+"""`tillhouse import orders`: sales of another system, from a file; each order once."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ from tillhouse.orders.recording.rules.sale import StockOfPast
 from tillhouse.orders.storage.filling import Filling
 from tillhouse.webhooks.emit import Source
 
-# So many at a time are judged together: few enough to hold, enough to share what they rest on.
+# So many at a time are judged together: few enough to hold, enough to share their facts.
 BATCH_ORDERS = 200
 BATCH_LINES = 2_000
 # A file with more mistakes than this gets the first of them.
@@ -141,7 +141,7 @@ class _Run:
         self._there = 0
 
     async def check(self, *, takes_now: bool) -> None:
-        """Judge every order by its form, by the others, and by what the book knows."""
+        """Judge every order by its form, by the others, and by the rows of the book."""
         lines_of: dict[str, int] = {}
         index = 0
         with _Pace("Checking", self.file.size, _BYTES) as done:
@@ -164,7 +164,7 @@ class _Run:
         self.errors = [*self.file.broken, *self.errors]
 
     async def record_if_it_fits(self) -> None:
-        """Record what is right and not there yet, if the book may hold so many more orders."""
+        """Record the valid new orders, if the book may hold so many more."""
         left = self.counts.orders - self.counts.wrong - self._there
         if not left or not await self._is_full(left):
             self.has_begun = True
@@ -183,7 +183,7 @@ class _Run:
                     break
         # The senders are other processes: a command has no worker that hears its notifier.
         await self._services.pool.notify()
-        # Figures of lists add up what was changed since they were folded last: that is much now.
+        # Figures of lists add up the changes since the last folding: these are many now.
         await fold(self._services.pool, ORDER_TALLIES)
 
     async def _record(self, batch: list[OrderDraft], done: Callable[[int], None]) -> None:
@@ -280,7 +280,7 @@ def _refuse_full(done: _Run, result: dict[str, object], *, as_json: bool) -> Com
 
 
 class _WrongOrders:
-    """The file of what is wrong, if it is wanted: orders as they can be mended and imported."""
+    """The file of faults, if it is wanted: orders as they can be mended and imported."""
 
     def __init__(self, path: Path, *, is_wanted: bool) -> None:
         self.path = path.with_name(path.name + ".wrong.jsonl")
@@ -288,13 +288,13 @@ class _WrongOrders:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Forget those of an earlier run: what is still wrong comes again."""
+        """Forget those of an earlier run: remaining faults come again."""
         if self._is_wanted:
             self.path.unlink(missing_ok=True)
         return self
 
     def add(self, draft: OrderDraft, errors: list[RowError]) -> None:
-        """Write one order with what is wrong with it."""
+        """Write one order with its faults."""
         if not self._is_wanted:
             return
         if self._file is None:
@@ -327,7 +327,7 @@ _ORDERS = (MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
 
 
 class _Pace:
-    """A bar on standard error with what is done, how fast, and how long it will take."""
+    """A bar on standard error: progress, speed, and the time left."""
 
     def __init__(self, what: str, total: int, columns: tuple[ProgressColumn, ...]) -> None:
         console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""`tillhouse import`: what a business has already, from files."""
+"""`tillhouse import`: existing data of a business, from files."""
 
 from pathlib import Path
 from typing import Annotated

@@ -47,7 +47,7 @@ async def keep_backup(
 
 
 async def keep_before_migration(installation: Installation) -> None:
-    """Keep a backup of what a migration is about to change."""
+    """Keep a backup of the database before a migration changes it."""
     try:
         await keep_backup(installation, "migration")
     except (OSError, ArchiveError) as error:

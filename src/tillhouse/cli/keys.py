@@ -1,4 +1,4 @@
-"""`tillhouse keys`: API keys, and the master key that wraps what seals them."""
+"""`tillhouse keys`: API keys, and the master key that wraps their data keys."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`tillhouse migrate`: bring the schema up to date, or tell what that would do."""
+"""`tillhouse migrate`: bring the schema up to date, or tell the steps of that."""
 
 from typing import Annotated
 

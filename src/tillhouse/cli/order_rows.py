@@ -39,7 +39,7 @@ _PLACE = re.compile(r"items\[(?P<place>[0-9]+)\]\.(?P<column>\w+)")
 
 
 class Cells(msgspec.Struct, kw_only=True):
-    """A row of a table of orders: a line, and of its order what it knows."""
+    """A row of a table of orders: a line, and the fields of its order."""
 
     row_key: ShortText
     quantity: LineQuantity
@@ -203,7 +203,7 @@ class _Row:
             return value_of(text, fields_of(Cells)[column].type)
         except ValueError as error:
             self._errors.append(RowError(self._line, column, str(error)))
-            # Kept as it is: who mends it sees what was there.
+            # Kept as it is, so that the operator sees the original value.
             return text
 
     def continues(self, draft: OrderDraft) -> bool:
@@ -212,7 +212,7 @@ class _Row:
         return key is not None and key == draft.value.get("row_key")
 
     def add_to(self, draft: OrderDraft) -> None:
-        """Add the line to its order, and what the row says of the order."""
+        """Add the line to its order, with the row's fields of the order."""
         draft.errors += self._errors
         items: list[Any] = draft.value.setdefault("items", [])
         if len(items) > LINES_MAX:
@@ -252,7 +252,7 @@ def _object(number: int, raw: bytes) -> OrderDraft:
     if not isinstance(value, dict):
         wrong = RowError(number, None, "must be a JSON object: one order per line")
         return OrderDraft(line=number, errors=[wrong], text=raw.decode("utf-8", "replace").strip())
-    # A file of wrong orders that were mended may still say what was wrong.
+    # A file of wrong orders that were mended may still have the column of faults.
     value.pop(ERRORS, None)
     return OrderDraft(line=number, value=value)
 

@@ -16,7 +16,7 @@ from tillhouse.kit.json import encode
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-# A pipe has no width: what reads it wants whole lines.
+# A pipe has no width: its reader wants whole lines.
 _PIPE_WIDTH = 4_000
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -26,7 +26,7 @@ Data = Annotated[
 
 
 class CommandError(Exception):
-    """Why a command can't do what it was asked; the sentence says what to do about it."""
+    """Why a command can't go on; the sentence names the remedy."""
 
 
 class NoBusiness(CommandError):
@@ -49,10 +49,10 @@ def tolerate_full_disks() -> None:
 
 
 class _Unfailing(io.FileIO):
-    """A file that takes everything; what can't be written is lost."""
+    """A file that takes everything; unwritable text is lost."""
 
     def write(self, data: "Buffer") -> int:
-        """Write what can be written."""
+        """Write the text, or lose it."""
         try:
             return super().write(data)
         except OSError:
@@ -60,7 +60,7 @@ class _Unfailing(io.FileIO):
 
 
 def print_result(result: object, *, as_json: bool, shown: RenderableType) -> None:
-    """Print a command's result: one JSON object, or what reads well."""
+    """Print a command's result: one JSON object, or lines for people."""
     if as_json:
         sys.stdout.write(encode(result).decode() + "\n")
     else:

@@ -187,7 +187,7 @@ def _days(of: ProviderDays) -> RenderableType:
 
 
 def _parts_that_differ(one: MoneyDay) -> str:
-    """Each part, with what of it is recorded here and booked once it has ended."""
+    """Each part, with its recorded and booked amounts once it has ended."""
     later = _yet_to_book(one)
     words = {name: f" ({later[name]:+,f} yet to be booked)" for name in later}
     return ", ".join(

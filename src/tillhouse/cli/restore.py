@@ -166,7 +166,7 @@ def _takes_files(folder: Path) -> bool:
 
 
 def _opened(path: Path, settings: Settings, from_stdin: bool) -> tuple[ArchiveReader, Manifest]:
-    """The file, read to its end once: what is restored is whole."""
+    """The file, read to its end once, so that the restored data are whole."""
     if not path.is_file():
         raise CommandError(f"There is no file {path}: name one that `tillhouse backup` made.")
     archive = ArchiveReader(path)

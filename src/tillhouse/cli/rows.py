@@ -78,7 +78,7 @@ def refuse(
     counts: Mapping[str, object] | None = None,
     outcome: str = "nothing was imported. Mend the file, try again.",
 ) -> CommandError:
-    """List what is wrong, in the order of lines and columns; the refusal to end with."""
+    """List the faults, in the order of lines and columns; the refusal to end with."""
     indices = {name: index for index, name in enumerate(columns)}
     ordered = sorted(errors, key=lambda e: (e.line, indices.get(e.column or "", len(indices))))
     if as_json:
@@ -120,12 +120,12 @@ class Bar:
 
 def delimiter_of(header: str) -> str:
     """The delimiter of a file that begins with this line."""
-    # The semicolon is what spreadsheets write where the comma stands in numbers.
+    # Spreadsheets write the semicolon where numbers have a comma.
     return ";" if header.count(";") > header.count(",") else ","
 
 
 def _read(sheet: FileRows[Any], reader: Any, type_: Any) -> None:
-    """Every line of the file; what can't be read at all ends the reading."""
+    """Every line of the file; an unreadable one ends the reading."""
     line = 1
     try:
         header = next(reader, [])
@@ -142,7 +142,7 @@ def _read(sheet: FileRows[Any], reader: Any, type_: Any) -> None:
 
 
 def columns_of(header: Sequence[str], type_: Any) -> tuple[list[str], list[RowError]]:
-    """The names of the columns, and what is wrong with them."""
+    """The names of the columns, and their faults."""
     fields = fields_of(type_)
     names = ["_".join(cell.strip().lower().split()) for cell in header]
     errors: list[RowError] = []

@@ -1,10 +1,10 @@
-"""The process that sends webhooks: their room, and what is below it."""
+"""The process that sends webhooks: their room, and the rooms below it."""
 
 from tillhouse.cli.child_work import ChildWork, run
 from tillhouse.room import join
 from tillhouse.webhooks.room import ROOM
 
-# The sender has connections of its own; these are for what it asks beside.
+# The sender has connections of its own; these are for its other statements.
 _CONNECTIONS = 2
 
 

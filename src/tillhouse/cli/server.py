@@ -28,13 +28,13 @@ DRAIN_WITHIN_S = 5
 
 
 def until_cut(app: App) -> Application:
-    """The application; what a stop no longer waits for ends with an answer, not a traceback."""
+    """The application; a request that a stop doesn't wait for gets an answer, no traceback."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await app(scope, receive, send)
         except asyncio.CancelledError:
-            # The database undoes what was under way.
+            # The database undoes the transaction under way.
             if scope["type"] == "http":
                 # One that has begun can't be begun again.
                 with contextlib.suppress(RuntimeError):
@@ -101,7 +101,7 @@ class Server(uvicorn.Server):
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take what waits to be taken, answer all of it once more, and end."""
+        """Accept the connections that wait, answer each once more, and end."""
         self._connections.is_draining = True
         self._app.stop_workers()
         for each in sockets or ():
@@ -124,7 +124,7 @@ class Server(uvicorn.Server):
 
 
 def serve(server: Server, sockets: list[socket.socket], stop: Stop) -> None:
-    """Serve until a signal says otherwise, then finish what is under way."""
+    """Serve until a signal, then finish the requests under way."""
     try:
         server.run(sockets)
     except SystemExit:

@@ -28,7 +28,7 @@ class Stop:
 
     The first signal ends the work in order: it is noted, and `leaving_by` tells of it. Nothing is
     raised, which could be in the middle of anything. A second Ctrl-C ends the process at once:
-    what would be left running is told to end, and nothing else is waited for.
+    children are told to end, and nothing else is waited for.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`tillhouse trigger`: let an event happen, to see what a receiver makes of it."""
+"""`tillhouse trigger`: let an event happen, to test a receiver."""
 
 import asyncio
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`tillhouse verify`: is what must always hold still so?"""
+"""`tillhouse verify`: do the invariants of the books still hold?"""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ async def _chain(db: Db, business_id: BusinessId) -> dict[str, Any]:
 
 
 async def _ledger(db: Db, business_id: BusinessId) -> dict[str, Any]:
-    """The first faults of a business's books: whoever mends them runs the command again."""
+    """The first faults of a business's books: the operator mends them and runs it again."""
     # Its rooms load the libraries of servers.
     from tillhouse.app import PRODUCT  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Count what waits."""
+"""Count open work."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The numbers that wait for somebody: what this room brings along."""
+"""The numbers that wait for somebody: the face of the room."""
 
 from tillhouse.counts import actions
 from tillhouse.http.route import Group, Route, Scope

@@ -1,4 +1,4 @@
-"""The statement of the counts: from tallies, and from indexes of what is open."""
+"""The statement of the counts: from tallies, and from indexes of open rows."""
 
 from datetime import datetime
 

@@ -73,7 +73,7 @@ async def show(call: Call, customer_id: CustomerId) -> Customer:
 
 
 async def change(call: Call, customer_id: CustomerId, patch: CustomerPatch) -> Customer:
-    """Change what the patch names; who asks for what is there already changes nothing."""
+    """Change the fields that the patch names; equal values change nothing."""
     before = await store.lock_customer(call.db, call.book.id, customer_id)
     if before is None:
         raise Missing

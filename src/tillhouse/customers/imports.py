@@ -41,7 +41,7 @@ class CustomerRowFault(msgspec.Struct, frozen=True):
 
 
 class ImportedCustomers(msgspec.Struct, rename="camel", kw_only=True):
-    """The result: customers, or what is wrong with the rows."""
+    """The result: customers, or the faults of the rows."""
 
     created: int = 0
     updated: int = 0

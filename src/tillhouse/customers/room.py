@@ -1,4 +1,4 @@
-"""People who buy: what this room brings along."""
+"""People who buy: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.customers import actions

@@ -198,7 +198,7 @@ def is_international(number: str | None) -> bool:
 
 
 def number_or_unknown(number: str, country: str) -> str:
-    """A number to look for; what is none is looked for as it is, and found nowhere."""
+    """A number to look for; another text is looked for as it is, and found nowhere."""
     try:
         return e164(number, country)
     except ValueError:

@@ -23,7 +23,7 @@ CUSTOMER = """
 """
 """Customers of a book as answers show them; further conditions follow."""
 
-# Adds what the statement made to the tally, each connection to a slot of its own.
+# Adds the rows that the statement made to the tally, each connection to a slot of its own.
 _TALLY: LiteralString = """
     tally AS (
         INSERT INTO customer_tallies (book_id, slot, customers)

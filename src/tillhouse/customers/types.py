@@ -53,7 +53,7 @@ class CustomerPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class WantedCustomer(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody to be found, or made: at least one of the three is given.
 
-    `at` is where they stand in the request, such as `customer.`, for what is said of them.
+    `at` is where they stand in the request, such as `customer.`, for the faults that name them.
     """
 
     name: str | None = None

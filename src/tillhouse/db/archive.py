@@ -62,7 +62,7 @@ class MasterKey(msgspec.Struct, frozen=True):
 
 
 class Record(NamedTuple):
-    """A piece of what the file holds."""
+    """A piece of the file's content."""
 
     kind: Kind
     body: bytes
@@ -97,11 +97,11 @@ class ArchiveWriter:
         self._file.write(self._bound)
 
     def __enter__(self) -> Self:
-        """Write it; what is left incomplete is removed."""
+        """Write it; an incomplete file is removed."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove what was not completed."""
+        """Remove an incomplete file."""
         try:
             # The rest of the buffer fails to be written once more.
             with suppress(OSError):

@@ -32,7 +32,7 @@ SESSION = {
     "idle_in_transaction_session_timeout": "0",
 }
 
-# Unlogged tables hold what a crash may lose anyway.
+# Unlogged tables hold rows that a crash may lose anyway.
 TABLES = f"""
 SELECT c.relname AS name, greatest(
         (SELECT sum(p.reltuples) FROM pg_partition_tree(c.oid) t JOIN pg_class p ON p.oid = t.relid

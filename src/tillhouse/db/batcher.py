@@ -22,7 +22,7 @@ K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 
 Send = Callable[[Db, K, Sequence[T]], Awaitable[R]]
-"""Sends one statement for all of the items; the batch key is what they have in common."""
+"""Sends one statement for all of the items; the batch key names their common part."""
 
 # Per statement: enough to share its costs, few enough that no caller waits for long.
 ITEMS_MAX = 16
@@ -65,7 +65,7 @@ class StatementBatcher:
         """Write the item, by `Db.write_once`, in a batch; `db` is the handle of its request.
 
         False: the batch was refused because of this item or another one. Nothing is written then,
-        and `db` is as it was. Any other error means for the item what it means of `write_once`.
+        and `db` is as it was. Any other error has the meaning that it has of `write_once`.
         """
         if not db.can_write_once:
             raise RuntimeError("A transaction has begun, may go on, or is over.")

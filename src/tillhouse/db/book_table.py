@@ -1,4 +1,4 @@
-"""The statements of a plain table of a book, composed of what sets it apart from others.
+"""The statements of a plain table of a book, composed of its declaration.
 
 Its rows are found by id, shown in one order, written field by field, and removed or taken out of
 lists. Other statements on a table stand beside it in its store, written out.
@@ -27,7 +27,7 @@ class BookTable(Generic[Row]):
 
     `shown` are the columns of an answer beside its id and moments, `order` is the order of lists,
     `fields` are written when a row is made and when it changes, `made_with` only when it is made;
-    a struct stands for its fields, as a type for columns and as a value for what they hold.
+    a struct stands for its fields, as a type for columns and as a value for their content.
     `forms` tells how a value is read that isn't the column's own (`{0}::text::jsonb`), `filters`
     how a list is narrowed down. A row that is `removed` leaves no trace; others keep a
     `deleted_at`.
@@ -107,7 +107,7 @@ class BookTable(Generic[Row]):
     async def insert(
         self, db: Db, key: BookKey, fields: Fields, now: datetime, *made_with: object
     ) -> None:
-        """A new row: its fields, and what it alone is made with."""
+        """A new row: its fields, and those that are set once."""
         await db.execute(self._insert, *key, *made_with, *_values(fields), now)
 
     async def update(self, db: Db, key: BookKey, fields: Fields, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Reading what changed: the same for each list that is ordered by the moment of the last change."""
+"""Reading of changes, for each list that is ordered by the moment of the last change."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime

@@ -44,7 +44,7 @@ def wrong_field(constraint: str, field: str, sentence: str) -> ConstraintRefusal
 
 
 def taken(constraint: str, sentence: str) -> ConstraintRefusal:
-    """A field that is right by itself collides with what is there."""
+    """A field that is right by itself collides with an existing row."""
     return ConstraintRefusal(constraint, Conflict, sentence)
 
 

@@ -143,7 +143,7 @@ class Embedded:
     def _answers(self) -> bool:
         """Whether the server is there and listens on its socket, and if so remember it."""
         status = _status(self._cluster)
-        # Alone, the socket tells nothing: who was being started by a killed server holds it, too.
+        # Alone, the socket tells nothing: a child of a killed server holds it, too.
         if len(status) < 5 or not _is_alive(_claimed(status), self._cluster):
             return False
         if not _listens(Path(status[4]) / SOCKET):
@@ -248,7 +248,7 @@ class Embedded:
 
 
 def _make_private(data: Path) -> None:
-    # Each folder on the way, too: whoever may write there may put another in its place.
+    # Each folder on the way, too: a user who may write there may put another in its place.
     for folder in (*reversed(data.parents), data):
         _make_folder(folder)
     # A folder that already holds something may be there for others too, such as /srv.

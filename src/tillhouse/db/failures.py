@@ -1,4 +1,4 @@
-"""Errors of a server that is away, and of a connection that died: what they are raised as."""
+"""The exceptions of a server that is away, and of a connection that died."""
 
 import asyncpg
 

@@ -18,7 +18,7 @@ class Tally(NamedTuple):
     key: LiteralString
     """The constraint by which a kind has one row."""
     kinds: Sequence[tuple[LiteralString, LiteralString]]
-    """Its columns beside `book_id`, each with what it is of a change `g`."""
+    """Its columns beside `book_id`, each with its expression over a change `g`."""
     sums: Sequence[LiteralString]
     """Its columns that are added up."""
     also: LiteralString = ""

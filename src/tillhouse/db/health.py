@@ -87,7 +87,7 @@ class DatabaseHealth:
             log.warning("database_disk_has_room", after_s=round(after_s, 1))
 
     def is_told(self, error: BaseException) -> bool:
-        """Note what an error says of the database; whether the log has a line for it already."""
+        """Note the error of a statement; whether the log has a line for it already."""
         if isinstance(error, asyncpg.DiskFullError):
             self.note_full(error)
             return True
@@ -98,4 +98,4 @@ class DatabaseHealth:
 
 
 DATABASE_HEALTH = DatabaseHealth()
-"""That of the database of this process; it decides what is logged, and nothing else."""
+"""That of the database of this process; it decides about log lines, and nothing else."""

@@ -48,7 +48,7 @@ SCHEMAS = (
 OLDEST_SERVER = 15
 # "tillhous" in bytes: no other program on the same server locks this number.
 LOCK = 0x74696C6C686F7573
-# Longer than the statement timeout, which is what should end a migration that takes too long.
+# Longer than the statement timeout, which should end a migration that takes too long.
 CLIENT_TIMEOUT_S = 16 * 60
 
 NAME = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
@@ -193,7 +193,7 @@ async def migrate(
     up_to: int | None = None,
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Migration]:
-    """Apply what is missing, report each step when it is done, and give the list of them.
+    """Apply the missing migrations, report each when it is done, and list them.
 
     `before` is awaited first where the database has been used: no other process migrates meanwhile.
     """

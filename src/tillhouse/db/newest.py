@@ -22,7 +22,7 @@ Ids = Sequence[UUID]
 
 
 class Searched(msgspec.Struct, frozen=True):
-    """The rows of a list in statements that search it: their alias, their order, what they join.
+    """The rows of a list in statements that search it: their alias, their order, their joins.
 
     `newest` is a SELECT of the newest rows that fit otherwise; `words` are conditions, each after
     an AND; `limit` is the placeholder of a number.
@@ -60,7 +60,7 @@ class Searched(msgspec.Struct, frozen=True):
         )
 
     def by_words(self, found: LiteralString, limit: LiteralString) -> LiteralString:
-        """The same of all rows that the words find: `found` selects them, with what orders them."""
+        """The same of all rows that the words find: `found` selects them, with their order."""
         return (
             "WITH found AS MATERIALIZED ("  # noqa: S608
             + found

@@ -92,7 +92,7 @@ class Db:
         self.queues_jobs = False
 
     def note_events(self, book_id: UUID) -> None:
-        """Note that events of a book are written: the commit wakes those who follow it."""
+        """Note that events of a book are written: the commit wakes its followers."""
         self._event_books.add(book_id)
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
@@ -149,7 +149,7 @@ class Db:
         return row
 
     def end(self) -> None:
-        """Note that what was to be written is lasting, by another handle: nothing may follow."""
+        """Note that another handle has made the write lasting: nothing may follow."""
         self._is_over = True
 
     async def _open(self) -> Any:
@@ -161,7 +161,7 @@ class Db:
             try:
                 await connection.execute("BEGIN")
             except LOST:
-                # A handle that has read may not go on: its caller knows what it has read.
+                # A handle that has read may not go on: its caller knows the rows that it has read.
                 if is_held:
                     raise
                 connection = await self._begin_on_another()
@@ -185,7 +185,7 @@ class Db:
         return self._held
 
     async def commit(self) -> None:
-        """Make what was written lasting and give the connection back."""
+        """Commit the writes and give the connection back."""
         if self._connection is not None and self.write:
             await self._connection.execute("COMMIT")
             self._is_over = True
@@ -203,7 +203,7 @@ class Db:
         await self.release()
 
     async def rollback(self) -> None:
-        """Undo what was written and give the connection back."""
+        """Undo the writes and give the connection back."""
         connection = self._connection
         if connection is not None and self.write:
             # A connection that died has left the pool by itself, and refuses every word.
@@ -224,7 +224,7 @@ class Db:
 
 
 class Pool:
-    """The connections of one process: for reads, for writes, and for what requests do together.
+    """The connections of one process: for reads, for writes, and for shared statements.
 
     They differ in how long they keep a plan and how long they wait for a lock; and slow lists
     never stand in the way of sales.

@@ -19,7 +19,7 @@ class BusySeconds:
         self._seen = pool.statements
 
     async def look(self) -> bool:
-        """Look over what has grown, if the time since the last look was busy."""
+        """Analyse tables that grew, if the time since the last look was busy."""
         is_busy = self._pool.statements - self._seen >= BUSY_FROM
         try:
             if is_busy:

@@ -1,7 +1,7 @@
 """Keys that may do what their maker may let no key do: made before roles were asked, or by somebody
 whose role was lowered since.
 
-They go on until an owner decides: who rotates one has made it, and who revokes one ends it.
+They go on until an owner decides: rotating one makes it anew, and revoking one ends it.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The portal: apps, API keys, the audit log, usage: what this room brings along."""
+"""The portal: apps, API keys, the audit log, usage: the face of the room."""
 
 from tillhouse.db.constraints import wrong_field
 from tillhouse.developer.beyond import note_keys_beyond

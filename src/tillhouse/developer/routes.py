@@ -24,13 +24,13 @@ async def list_scopes(call: Call) -> list[ScopeShown]:
 
 
 async def create_key(call: Call, body: NewKey) -> Reply[KeyWithSecret]:
-    """Make a key; what is kept for a replay lacks the secret."""
+    """Make a key; the answer kept for a replay lacks the secret."""
     key = await keys.create(call, body)
     return Reply(key, stored=keys.without_secret(key))
 
 
 async def rotate_key(call: Call, key_id: KeyId) -> Reply[KeyWithSecret]:
-    """Give a key a new secret; what is kept for a replay lacks it."""
+    """Give a key a new secret; the answer kept for a replay lacks it."""
     key = await keys.rotate(call, key_id)
     return Reply(key, stored=keys.without_secret(key))
 
@@ -42,7 +42,7 @@ async def list_events(call: Call, query: EventFilter) -> Reply[list[AuditEvent]]
 
 
 async def show_usage(call: Call, query: UsageFilter) -> Reply[list[UsageRecord]]:
-    """The usage of the API, and beside it what is stored."""
+    """The usage of the API, and the storage beside it."""
     records = await usage.show_usage(call, query)
     return Reply(records, extra={"storage": await usage.list_storage(call)})
 

@@ -98,7 +98,7 @@ def is_wider(old: KeyFacts, new: KeyFacts, scopes: Scopes) -> bool:
 def _opens(
     old: list[str], new: list[str], is_covered: Callable[[str, list[str]], bool] | None = None
 ) -> bool:
-    """Whether a list lets in what it didn't; an empty one lets in all."""
+    """Whether a list became wider; an empty one lets in all."""
     if not old:
         return False
     covered = is_covered or (lambda entry, entries: entry in entries)

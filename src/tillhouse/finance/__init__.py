@@ -1,1 +1,1 @@
-"""The summary, transactions, expenses and closed periods of a business, and reconciliation."""
+"""Money as the business reads it: summary, transactions, expenses, books; reconciliation."""

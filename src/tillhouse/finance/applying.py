@@ -13,7 +13,7 @@ from tillhouse.payins.types import Origin
 
 
 async def apply_target(services: Services, origin: Origin, target: tuple[str, UUID]) -> None:
-    """Apply what arrived for a target (type, id); its job then finds nothing left to do."""
+    """Apply the payments of a target (type, id); its job then finds nothing left to do."""
     kind, target_id = target
     if kind == LINK:
         await apply_now(services, BookKey(origin.book.id, target_id))

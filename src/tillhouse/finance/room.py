@@ -1,4 +1,4 @@
-"""The summary, transactions and expenses of a business: what this room brings along."""
+"""The summary, transactions and expenses of a business: the face of the room."""
 
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import not_allowed

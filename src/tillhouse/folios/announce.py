@@ -17,7 +17,7 @@ from tillhouse.webhooks.events import ChangeData
 
 
 async def paid(call: Call, stay: Stay, row: FolioPaymentRow, tender: Tender) -> None:
-    """payment.received for what came in just now."""
+    """payment.received for a payment that came in just now."""
     metadata: dict[str, Any] = {
         **amounts(row.amount),
         "paymentMethod": row.method,

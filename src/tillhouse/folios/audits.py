@@ -84,7 +84,7 @@ async def audit_some(call: Call, hotel: Hotel, day: date, limit: int) -> Done:
 
 
 async def _post(call: Call, stay_id: UUID, day: date) -> list[Decimal]:
-    """Charge a stay's nights up to a day; what they cost."""
+    """Charge a stay's nights up to a day; their cost."""
     stay = await lock(call, stay_id)
     if stay.status != "checked_in":
         # The guest left meanwhile, and was charged then.

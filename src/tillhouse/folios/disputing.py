@@ -1,4 +1,4 @@
-"""Disputes of payments for no order: told of, and of a stay's, what was unspent is held."""
+"""Disputes of payments for no order: told of, and the unspent part of a stay's payment is held."""
 
 from functools import partial
 

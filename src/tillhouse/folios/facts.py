@@ -117,7 +117,7 @@ class DisputeRow(msgspec.Struct, frozen=True, kw_only=True):
     fee: Decimal
     evidence_due_by: str | None
     opened_at: str
-    # The part of what was taken that no order had used yet.
+    # The part of the taken money that no order had used yet.
     held: Decimal
 
 
@@ -133,7 +133,7 @@ class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def costs(stay: Stay) -> dict[date, NightCost]:
-    """The nights of a stay in their order, with what each costs."""
+    """The nights of a stay in their order, with the cost of each."""
     taxes = read_taxes(stay.taxes)
     return {
         parse_date(night.date): night_cost(night.price, taxes, stay.currency)

@@ -14,7 +14,7 @@ from tillhouse.orders.recording.charging import Fee, charge
 
 
 async def post(call: Call, stay: Stay, nights: Mapping[date, NightCost]) -> list[Decimal]:
-    """Charge those of the nights that are no orders yet; what they cost. The stay is locked."""
+    """Charge those of the nights that are no orders yet; their cost. The stay is locked."""
     key = BookKey(call.book.id, stay.id)
     posted = await store.list_posted_nights(call.db, key)
     missing = {night: cost for night, cost in nights.items() if night not in posted}

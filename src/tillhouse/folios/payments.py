@@ -149,7 +149,7 @@ async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio
 async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
     """Take a payment out of a locked stay that its provider has taken back; how much it had left.
 
-    Its orders owe again what this money had paid.
+    Its orders owe again the amount that this money had paid.
     """
     whose = await _payer(call, stay, tender)
     # The dispute of money that went back is settled with it.
@@ -174,7 +174,7 @@ async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
 
 
 async def hold_disputed(call: Call, stay: Stay) -> None:
-    """Hold of the unspent money of a locked stay what disputes took: nobody hands it out."""
+    """Hold the disputed part of a locked stay's unspent money, so that it isn't handed out."""
     disputes = await _free_disputed(call, stay)
     if not disputes:
         return
@@ -185,7 +185,7 @@ async def hold_disputed(call: Call, stay: Stay) -> None:
 
 
 async def _free_disputed(call: Call, stay: Stay) -> dict[CustomerId, list[DisputedCredit]]:
-    """Let go of what disputes hold of a locked stay's money; those that may, by whose it is."""
+    """Release the disputes' holds on a locked stay's money; those that may, by owner."""
     payers = await store.list_payers(call.db, BookKey(call.book.id, stay.id))
     found: dict[CustomerId, list[DisputedCredit]] = {}
     if payers:

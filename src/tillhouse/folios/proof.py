@@ -1,4 +1,4 @@
-"""Proof that the ledger says what the payments of stays say, and that none is overspent."""
+"""Proof that the ledger agrees with the payments of stays, and none is overspent."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Folios of stays, check-out and the night audit: what this room brings along."""
+"""Folios of stays, check-out and the night audit: the face of the room."""
 
 from tillhouse.folios.bills.pages import pages
 from tillhouse.folios.events import EVENTS

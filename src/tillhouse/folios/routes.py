@@ -22,7 +22,7 @@ _CANCELLED = "Reservation cancelled"
 
 
 async def cancel(call: Call, reservation_id: UUID, how: StayCancel) -> Reply[Reservation]:
-    """The cancelled reservation, and what becomes of its unspent money."""
+    """The cancelled reservation, and the fate of its unspent money."""
     done = await returning.cancel(call, reservation_id, how)
     money = UnspentMoney(returning_amount=done.returning, unspent_amount=done.unspent)
     left = f"{amount(done.unspent, done.currency)} {done.currency}"

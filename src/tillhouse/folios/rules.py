@@ -45,7 +45,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def signed(self) -> Decimal:
-        """The amount that it adds to what came in."""
+        """The amount that it adds to the payments."""
         return self.amount if self.kind == "payment" else -self.amount
 
 
@@ -85,7 +85,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def funds(moved: Iterable[Moved], orders: Iterable[StayOrder]) -> Funds:
-    """The unspent money of a folio: what orders no longer need of it is unspent again."""
+    """The unspent money of a folio: money that orders no longer need is unspent again."""
     found: defaultdict[CustomerId, Decimal] = defaultdict(Decimal)
     for one in moved:
         found[one.customer_id] += one.signed
@@ -111,7 +111,7 @@ def uses(orders: Sequence[StayOrder], unspent: Mapping[CustomerId, Decimal]) -> 
 def taken_back(orders: Sequence[StayOrder], customer_id: CustomerId, amount: Decimal) -> list[Use]:
     """The orders that an amount is taken back from, the latest first.
 
-    An order gives what it holds: what was refunded by another method has left the house already.
+    An order gives the part that it holds: a refund by another method has left the house.
     """
     found: list[Use] = []
     for order in reversed(orders):

@@ -18,7 +18,7 @@ async def show(call: Call) -> HotelSettings:
 
 
 async def change(call: Call, patch: HotelSettingsPatch) -> HotelSettings:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     names = store.SettingsChange.__struct_fields__
     asked = {name: getattr(patch, name) for name in names}
     changes = store.SettingsChange(

@@ -1,1 +1,1 @@
-"""Rooms, guests and their stays, and what guests ask for."""
+"""Rooms, guests, their stays, and service requests."""

@@ -1,4 +1,4 @@
-"""The events of stays and of what guests ask for."""
+"""The events of stays and of service requests."""
 
 from typing import Literal
 from uuid import UUID

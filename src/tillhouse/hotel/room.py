@@ -1,4 +1,4 @@
-"""Rooms, guests and their stays, and what guests ask for: what this room brings along."""
+"""Rooms, guests, their stays, and service requests: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import not_allowed, taken

@@ -1,4 +1,4 @@
-"""Statements on what all of a hotel goes by: its currency, and the day that it is there."""
+"""Statements on the common facts of a hotel: its currency, and the day there."""
 
 import msgspec
 

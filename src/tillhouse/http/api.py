@@ -58,7 +58,7 @@ class Api:
         self._https: Headers = [HSTS] if services.settings.public_url.startswith("https") else []
 
     def add_metrics_page(self) -> None:
-        """Serve what was counted at /metrics."""
+        """Serve the counts at /metrics."""
 
         async def metrics(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
             return 200, [(b"content-type", CONTENT_TYPE)], self._metrics.render()

@@ -37,7 +37,7 @@ async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | 
 
 
 def check_person(person: UserCaller, guard: Guard) -> None:
-    """Refuse a person who may not call what this guards, a step-up aside."""
+    """Refuse a person without the right to this operation, a step-up aside."""
     if not (isinstance(guard, Open) or (isinstance(guard, Session) and guard.before_factor)):
         rules.check_factor(person)
     match guard:

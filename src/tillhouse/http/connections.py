@@ -23,7 +23,7 @@ class Peer(Protocol):
 
 
 class Connections:
-    """The connections of one process, by what they wait for."""
+    """The connections of one process, by their state."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -21,7 +21,7 @@ def is_preflight(exchange: Exchange) -> bool:
 
 
 def preflight_headers(exchange: Exchange) -> Headers:
-    """A preflight carries no key, so it tells only what any origin may try."""
+    """A preflight carries no key, so it tells only the methods open to any origin."""
     return [
         (b"access-control-allow-origin", exchange.headers[b"origin"]),
         (b"access-control-allow-methods", _METHODS),

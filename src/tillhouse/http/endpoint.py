@@ -148,7 +148,7 @@ class RouteHandler:
     def _turn(
         self, services: Services, exchange: Exchange, size: int = 0
     ) -> AbstractAsyncContextManager[None]:
-        """The turn of the caller's business; what asks for a password has a queue of its own."""
+        """The turn of the caller's business; a check of a password has a queue of its own."""
         if self.route.has_own_queue or isinstance(self.route.guard, Open):
             return nullcontext()
         return services.shares.turn(exchange.owner, size, is_read=self._is_read)

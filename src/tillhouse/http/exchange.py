@@ -51,7 +51,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     allowance: Allowance | None = None
     # Further headers of the answer: CORS, replays.
     extra_headers: Headers = []
-    # Whether what is answered is a page, with a type of its own, and no JSON.
+    # Whether the answer is a page, with a type of its own, and no JSON.
     is_page: bool = False
     # The caller's share of the process, as long as its stream lasts.
     held: list[QuotaShare] = []
@@ -68,7 +68,7 @@ class Exchange(msgspec.Struct, kw_only=True):
 
 
 def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
-    """Read what every request has: its id, its address, its time."""
+    """Read the facts of every request: its id, its address, its time."""
     headers: dict[bytes, bytes] = {}
     repeated: set[bytes] = set()
     forwarded: list[str] = []

@@ -41,7 +41,7 @@ def form_of(decoded: Any, unfit: list[FieldError], type_: Any, lists: Lists = NO
         body, wrong = parse(decoded, type_, lists), []
     except Invalid as problem:
         body, wrong = None, problem.details or []
-    # A text that can't be taken is told by itself, not by what holds it.
+    # A text that can't be taken is told by itself, not by the value that holds it.
     wrong = [error for error in wrong if not error.message.endswith(_NOT_UNFIT)]
     named = {error.field for error in wrong}
     wrong = [*wrong, *(error for error in unfit if not _is_told(error.field, named))]
@@ -104,7 +104,7 @@ def _right_fields(value: dict[str, Any], type_: Any, lists: Lists) -> PartialBod
 
 
 def _right_items(value: list[Any], type_: Any, lists: Lists) -> list[Any]:
-    """The items in their places, so that what a rule says of the third names the third."""
+    """The items in their places, so that a fault of the third names the third."""
     if not _is_struct(inner_type(type_)):
         raise InvalidField
     # A list too long by far is wrong as such; its items aren't looked at.
@@ -140,7 +140,7 @@ def _struct_errors(
             is_right = False
             yield FieldError(path + name, "is required")
     if is_right:
-        # Every field is right by itself: what is left is a rule across fields.
+        # Every field is right by itself: the fault is of a rule across fields.
         yield from _leaf(value, type_, lists, path.rstrip(".") or "body")
 
 

@@ -92,7 +92,7 @@ async def keep(db: Db, claim: IdempotencyClaim, answer: bytes, now: datetime) ->
 
 
 async def sweep(db: Db, _job: Job) -> bool:
-    """Forget some of what is older than the promise; whether there may be more."""
+    """Forget some keys that are older than the promise; whether there may be more."""
     count = await store.delete_old_keys(db, now() - KEPT_FOR, _SWEEP_ROWS)
     if count:
         log.info("idempotency_keys_swept", count=count)

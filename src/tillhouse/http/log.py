@@ -22,7 +22,7 @@ _ERRORS_FROM = 500
 def set_up(level: str) -> None:
     """Send the log of this process to standard error, one JSON object a line."""
     logging.basicConfig(level=_LEVELS[level], handlers=[_Library()], force=True)
-    # Libraries warn of what they couldn't hand over: of a request we tell ourselves.
+    # Libraries warn of data that they couldn't hand over: of a request we tell ourselves.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     # Its pools warn, with a traceback, of each try to reach a database that is away: we say so.
     logging.getLogger("asyncpg").setLevel(logging.ERROR)

@@ -32,7 +32,7 @@ class ChildCounts:
         self._told: Sums[str] = Sums()
 
     def refresh(self, counted: Mapping[str, int]) -> None:
-        """Add what was counted since the last time."""
+        """Add the counts since the last time."""
         for name, count in counted.items():
             provider, _, what = name.partition(".")
             self._counter.labels(provider, what).inc(max(0, count - self._told[name]))
@@ -112,7 +112,7 @@ class Metrics:
         children[1].observe(took_s)
 
     def refresh(self) -> None:
-        """Set what is measured when somebody looks, for this process."""
+        """Set the values that are measured at a scrape, for this process."""
         in_use, opened = self._pool.usage()
         self._connections.labels("in_use").set(in_use)
         self._connections.labels("open").set(opened)

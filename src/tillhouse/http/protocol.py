@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with what it lacks: a limit for each state of a connection.
+"""uvicorn's HTTP protocol, with a limit for each state of a connection.
 
 A client that opens a connection and then sends, or takes, a byte now and then would hold it for
 ever. So a head, an idle connection and the taking of an answer have deadlines; the body's is the
@@ -66,7 +66,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     parser: Any
     _stopping: asyncio.Event
-    # For the head, or at the end for the rest of what comes.
+    # For the head, or at the end for the rest of the body.
     _deadline: asyncio.TimerHandle | None = None
     # For an answer to be taken.
     _taking: asyncio.TimerHandle | None = None
@@ -110,7 +110,7 @@ class PatientProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count what comes before the head is complete."""
+        """Count the bytes before the head is complete."""
         if self._lingering is not None or self._is_refused:
             self._pass_over(data)
             return

@@ -24,7 +24,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def path_value(text: str, type_: Any) -> object:
-    """A path segment as its type; what can't be one names nothing we have."""
+    """A path segment as its type; a text that can't be one names no row."""
     if type_ is UUID or getattr(type_, "__supertype__", None) is UUID:
         if not _UUID.fullmatch(text):
             raise Missing
@@ -63,7 +63,7 @@ def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:
 def _joined(
     pairs: list[tuple[str, str]], fields: Mapping[str, FieldInfo]
 ) -> tuple[dict[str, str], set[str]]:
-    """Each parameter once, the parts of a repeated list together; and what else is repeated."""
+    """Each parameter once, the parts of a repeated list together; and other repeated names."""
     given: dict[str, list[str]] = {}
     for name, text in pairs:
         given.setdefault(name, []).append(text)

@@ -1,7 +1,7 @@
 """Routes beside the API: pages for people, hooks for providers. Bytes come, bytes go.
 
 They are found, logged, counted and limited like operations of the API, and carry the same
-headers, but have no caller, no envelope and no transaction: a handler opens what it needs.
+headers, but have no caller, no envelope and no transaction: a handler opens its own.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ PATH_VALUE_LENGTH_MAX = 200
 
 
 class RawRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as a handler sees it: what it says, not who sent it."""
+    """A request as a handler sees it: its content, without a caller."""
 
     now: datetime
     request_id: str
@@ -85,7 +85,7 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     refusal: Refusal | None = None
     # How an address that leads nowhere is refused.
     missing: type[Missing] = Missing
-    # Refuses what its head alone shows to be wrong, before its body is read.
+    # Refuses a request by its head alone, before its body is read.
     check: Callable[[Services, RawRequest], Awaitable[None]] | None = None
     # Told of a request that passed `check` and was refused by what came after: what it was about
     # may be of no more use. A request that shall only wait (429 or 503) is none of these.
@@ -95,7 +95,7 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     is_hook: bool = False
     # Whether its handler takes turns by itself, those of the person whose page it is.
     has_own_queue: bool = False
-    # Whether it may have to be printed: what waits for that takes turns apart as well.
+    # Whether it may have to be printed: such requests take turns of their own as well.
     is_printed: bool = False
     answered_within_s: float = ANSWERED_WITHIN_S
 

@@ -68,7 +68,7 @@ class CsvAnswer(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, Generic[T]):
-    """An answer that is more than its data: what stands beside them, and what comes after."""
+    """An answer that is more than its data: members beside them, and work after the commit."""
 
     data: T
     meta: Meta | None = None
@@ -79,7 +79,7 @@ class Reply(msgspec.Struct, Generic[T]):
     # Work left for after the commit, outside of any transaction: asking another system. It
     # gives the final reply, which takes this one's place, also for repetitions of the request.
     after: "Callable[[], Awaitable[Reply[T]]] | None" = None
-    # Whether this is what an earlier request did, told again.
+    # Whether this repeats the answer of an earlier request.
     is_replay: bool = False
     # The body, where the handler has kept it with the idempotency key itself.
     kept: bytes | None = None
@@ -90,7 +90,7 @@ class Reply(msgspec.Struct, Generic[T]):
 
 
 def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
-    """The success body: {message, data, meta?} and what else the contract names."""
+    """The success body: {message, data, meta?} and further members of the contract."""
     body: dict[str, Any] = dict(reply.extra or {})
     body["message"] = reply.message or message
     body["data"] = reply.data if data is None else data
@@ -116,7 +116,7 @@ class Route(msgspec.Struct, frozen=True):
 
     The handler is an action of the room: it takes the call, then the names in the path, then the
     one struct of the query (GET) or of the body; parameters with a default are not for the wire.
-    It returns the data or a `PageOf` them; `Reply` is for what needs more.
+    It returns the data or a `PageOf` them; `Reply` is for answers with more.
     """
 
     method: Method
@@ -138,7 +138,7 @@ class Route(msgspec.Struct, frozen=True):
     extra: type[msgspec.Struct] | None = None
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
-    # The code of what a constraint refuses as a rule of the business, where it has one of its own.
+    # The code of a refusal by a constraint as a rule of the business, if it has its own.
     refused_code: str | None = None
     # The rules' faults of the body, also of one whose form is only partly right; it reads only.
     # It takes the call, those names of the path that it needs, and the body.

@@ -1,4 +1,4 @@
-"""JSON Schema of the types on the wire, by what msgspec knows and what the types say themselves."""
+"""JSON Schema of the types on the wire, by msgspec and by the types' own schemas."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ def custom(type_: type) -> dict[str, Any]:
 
 
 def hook(lists: Lists) -> Callable[[type], dict[str, Any]]:
-    """The same for a whole product: a type of what its rooms declare knows the words."""
+    """The same for a whole product: a type of declared names knows the words of its rooms."""
 
     def listed(type_: type) -> dict[str, Any]:
         if issubclass(type_, ListedName):
@@ -30,7 +30,7 @@ def hook(lists: Lists) -> Callable[[type], dict[str, Any]]:
 
 
 def mend(schema: Any, components: dict[str, Any], ref: str) -> Any:
-    """Add what msgspec leaves out: decimals are numbers, words are strings, null is no default."""
+    """Complete msgspec's schema: decimals are numbers, words are strings, null is no default."""
     if isinstance(schema, list):
         return [mend(item, components, ref) for item in schema]
     if not isinstance(schema, dict):
@@ -51,7 +51,7 @@ def mend(schema: Any, components: dict[str, Any], ref: str) -> Any:
 
 
 def schema_of(type_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of one type, with what it refers to, outside of any document."""
+    """The schema of one type, with those it refers to, outside of any document."""
     (schema,), structs = msgspec.json.schema_components(
         [type_], schema_hook=custom, ref_template=_DEFS
     )

@@ -1,4 +1,4 @@
-"""How a function of a room becomes an operation: what each parameter and its result stand for.
+"""How a function of a room becomes an operation: the meaning of each parameter and of its result.
 
 All of it is read once, when the route is made; a request pays for none of it.
 """
@@ -43,7 +43,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 def signature_of(route: Route) -> Signature:
-    """Read the handler of a route, or say what it should take."""
+    """Read the handler of a route, or raise with the parameters that it should take."""
     hints = get_type_hints(route.handler)
     path = re.findall(r"\{(\w+)\}", route.path)
     names = _needed(route.handler)[1:]

@@ -11,7 +11,7 @@ from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 
-# The key of a request with its answer: a brick for whoever writes both in one statement with the
+# The key of a request with its answer: a fragment for statements that write both together with the
 # effect. It reads the CTE `keeping` of the statement around it, with the columns (surface, key,
 # fingerprint, answer), and $1 = book_id and $2 = now. A key that is used violates its index.
 KEEP: LiteralString = """

@@ -29,12 +29,12 @@ class Unfit:
     __slots__ = ("_constant", "_reason")
 
     def __init__(self, *, constant: str = "", reason: str = "") -> None:
-        """Note what was given as a number and is none, or why a text can't be taken."""
+        """Note a wrong number as it was given, or why a text can't be taken."""
         self._constant = constant
         self._reason = reason
 
     def told(self, wanted: str = "must be a number") -> str:
-        """Say what is wrong with it at a place of which this is true."""
+        """The fault, for the field that holds it."""
         return self._reason or f"{wanted.partition(', not ')[0]}; {self._constant} is none"
 
 
@@ -56,7 +56,7 @@ def convert(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
 
 
 def _custom(type_: type, value: object) -> object:
-    """Types that msgspec doesn't know say themselves what they take."""
+    """Types that msgspec doesn't know read their values themselves."""
     from_wire = getattr(type_, "from_wire", None)
     if from_wire is None:
         raise NotImplementedError(f"{type_} has no from_wire")
@@ -71,7 +71,7 @@ def decode(body: bytes) -> Any:
 
 
 def read(body: bytes) -> tuple[Any, list[FieldError]]:
-    """The same with `Unfit` in the place of what can't be decoded or stored, and its fields."""
+    """The same with `Unfit` in the place of unfit values, and their fields."""
     containers = body.count(b"[") + body.count(b"{")
     if containers > CONTAINERS_MAX:
         raise Malformed(f"The body holds more than {CONTAINERS_MAX} lists and objects.")
@@ -211,7 +211,7 @@ def _fit_within(value: Any, path: str, unfit: list[FieldError]) -> None:
         if kind is dict or kind is list:
             _fit_within(item, _below(path, location), unfit)
         elif (kind is str or kind is Unfit) and (found := _unfit(item)):
-            # The place is there already, so that what is walked over keeps its size.
+            # The place is there already, so that the container keeps its size during the walk.
             value[location] = found
             if len(unfit) < _TOLD_MAX:
                 _tell(unfit, _below(path, location), found)

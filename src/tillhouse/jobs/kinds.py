@@ -1,4 +1,4 @@
-"""Kinds of jobs: what one does, how often it is tried, and what its worker may count on.
+"""Kinds of jobs: the work, how often it is tried, and the guarantees of its worker.
 
 A room declares its kinds and gives them to the application, which lets workers run them:
 
@@ -20,7 +20,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.ids import BookId
 
-# The book of what belongs to none: the chores of the installation.
+# The book of jobs that belong to none: the chores of the installation.
 INSTALLATION = UUID(int=0)
 REASON_LENGTH_MAX = 500
 
@@ -59,7 +59,7 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
     base: timedelta = timedelta(seconds=10)
     factor: float = 2.0
     most: timedelta = timedelta(hours=1)
-    # So much is added at random: what failed together comes back apart.
+    # So much is added at random: jobs that failed together come back at different times.
     jitter: float = 0.1
 
     def delay(self, attempts: int) -> timedelta:
@@ -95,11 +95,11 @@ class OutsideKind(msgspec.Struct, frozen=True, kw_only=True):
     """A job that asks somebody outside of the database."""
 
     name: str
-    # In the transaction that takes the lease: what `run` needs, or None when nothing is left to do.
+    # In the transaction that takes the lease: the argument of `run`, or None when nothing is left.
     begin: Callable[[Db, Job], Awaitable[Any]]
     # Outside of any transaction; ends before the lease does.
     run: Callable[[Any], Awaitable[Any]]
-    # In the transaction that ends the job or puts it back: (what began, what came of it).
+    # In the transaction that ends the job or puts it back: (the results of `begin` and of `run`).
     record: Callable[[Db, Job, Any, Any], Awaitable[Again | None]]
     # Its lease ended and another worker has taken the job: by default the result is dropped.
     record_late: Callable[[Db, Job, Any, Any], Awaitable[None]] | None = None

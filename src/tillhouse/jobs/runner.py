@@ -1,4 +1,4 @@
-"""Runs jobs: takes one whose book has its turn, does it, and writes what came of it."""
+"""Runs jobs: takes one whose book has its turn, does it, and writes the result."""
 
 import asyncio
 from collections import Counter
@@ -31,7 +31,7 @@ from tillhouse.kit.errors import Unavailable
 # A worker at rest looks when the next job is due, and so often at least: jobs wake it when they are
 # queued, but a notification may be lost.
 POLL_S = 5.0
-# Somebody else holds what is due, or did a moment ago.
+# Another worker holds the due job, or did a moment ago.
 AGAIN_S = 1.0
 # So often at most, unless nothing else is ready, jobs whose time has come join the lines of their
 # books; and so many of a kind at once.
@@ -59,7 +59,7 @@ class LeaseLapsedError(Exception):
 
 
 class _LateError(Exception):
-    """Another worker has taken the job: what is being recorded must be undone."""
+    """Another worker has taken the job: the transaction that records it is undone."""
 
 
 class JobRunner:
@@ -213,7 +213,7 @@ class JobRunner:
         self._has_planned = True
 
     async def _begin(self, db: Db, job: Job, at: datetime) -> tuple[Job, Any] | None:
-        """Do a local job, or hold one that asks outside: (the job as held, what it needs)."""
+        """Do a local job, or hold one that asks outside: (the held job, the argument of `run`)."""
         kind = self._kinds[job.kind]
         if isinstance(kind, LocalKind):
             if kind.every is not None:
@@ -252,7 +252,7 @@ class JobRunner:
             self._slots.give_back(kind, book_id)
             error = None if task.cancelled() else task.exception()
             if error is not None:
-                # Its lease ends, and the next worker finds out what to do.
+                # Its lease ends, and the next worker decides.
                 log.warning("job_not_recorded", kind=name, error=type(error).__name__)
             # There is room again, and perhaps more to do.
             self._listener.wake()
@@ -336,7 +336,7 @@ def _told(error: Exception) -> str:
 def workers_for(pool: Pool, kinds: Sequence[Kind], results: Results) -> list[Worker]:
     """The workers of these jobs in one process.
 
-    A chore may take long over a large table, and whoever is asked outside may hang: neither holds
+    A chore may take long over a large table, and a server outside may hang: neither holds
     up the jobs of books.
     """
     local = [kind for kind in kinds if isinstance(kind, LocalKind)]

@@ -45,7 +45,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def queue_job(db: Db, new: NewJob, due_at: datetime, now: datetime) -> None:
-    """Queue a job in the transaction of what it is about; the commit wakes the workers."""
+    """Queue a job in the transaction of its cause; the commit wakes the workers."""
     await db.execute(
         """
         WITH queueing AS (
@@ -252,7 +252,7 @@ async def list_books_after(db: Db, book_id: UUID, limit: int) -> list[UUID]:
 
 
 async def update_payload(db: Db, job: Job, payload: bytes | None) -> None:
-    """Keep what a periodic job needs to know the next time."""
+    """Keep the state of a periodic job for the next time."""
     await db.execute(
         "UPDATE jobs SET payload = $3 WHERE book_id = $1 AND id = $2 "
         "AND payload IS DISTINCT FROM $3",

@@ -103,7 +103,7 @@ class Worker:
         self.start()
 
     async def stop(self) -> None:
-        """Let what is under way end, within the time for it; begin nothing else."""
+        """Finish the round under way, within the time for it; begin no other."""
         self._is_stopping = True
         ends_s = time.monotonic() + self._drain_s
         if self._task is not None:
@@ -185,7 +185,7 @@ class Runs(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Let what is under way end, and end."""
+        """Finish the round under way, then end."""
         ...
 
 
@@ -211,10 +211,10 @@ class HasRounds(Protocol):
 
 @runtime_checkable
 class HasCounts(Protocol):
-    """Background work that counts what it does."""
+    """Background work that counts its results."""
 
     def counted(self) -> Mapping[str, int]:
-        """How much of what, since its start."""
+        """The counts by kind, since its start."""
         ...
 
 

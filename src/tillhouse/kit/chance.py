@@ -1,4 +1,4 @@
-"""Chance: one source for all draws that aren't ids, which nobody can seed or foresee."""
+"""Chance: one source for all draws that aren't ids, which can be neither seeded nor foreseen."""
 
 import random
 

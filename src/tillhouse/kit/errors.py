@@ -22,7 +22,7 @@
     ├── OutOfRange                      out_of_range      request_failed
     └── Unavailable                     unavailable       unavailable
 
-A feature names its own refusals beside its rules, and gives what differs as class arguments:
+A feature names its own refusals beside its rules, and gives the differences as class arguments:
 
     class AlreadyInKitchen(Conflict, message="The order is in the kitchen already."):
         \"\"\"The order has a ticket.\"\"\"
@@ -147,7 +147,7 @@ class Conflict(
     code="request_failed",
     message="The resource changed or is in use: read it again, then decide.",
 ):
-    """The request collides with what is there already."""
+    """The request collides with an existing row."""
 
 
 class LimitReached(

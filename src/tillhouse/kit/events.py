@@ -1,4 +1,4 @@
-"""Kinds of events: what a room announces to other people's servers."""
+"""Kinds of events that a room announces to other people's servers."""
 
 import msgspec
 

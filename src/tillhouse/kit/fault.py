@@ -1,10 +1,10 @@
-"""A fault in what is stored, as the proofs of the rooms name it."""
+"""A fault in stored rows, as the proofs of the rooms name it."""
 
 import msgspec
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Something that must hold and doesn't: of what, of which one, how."""
+    """An invariant that doesn't hold: the kind of row, its id, the fault."""
 
     subject: str
     id: str

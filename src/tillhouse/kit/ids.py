@@ -96,7 +96,7 @@ class Lots:
         return self.draw()
 
     def forget(self) -> None:
-        """Ask the system anew: a forked process must not draw what its parent draws."""
+        """Ask the system anew: a forked process must not draw the ids of its parent."""
         self._words = _WORD.iter_unpack(os.urandom(_DRAWN_WORDS * _WORD.size))
 
 

@@ -1,4 +1,4 @@
-"""Exact money: what may come in, how many decimals a currency has, how to round and to share."""
+"""Exact money: bounds of amounts, decimals of a currency, rounding and sharing."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ NO_AMOUNT = 'must be a number or a decimal string such as "1500.50"'
 
 _WIRE_UNIT = Decimal(1).scaleb(-WIRE_DECIMALS_MAX)
 
-# 15 digits before the point and 6 after: what needs more isn't an amount.
+# 15 digits before the point and 6 after: a longer number isn't an amount.
 _WIRE_CONTEXT = Context(prec=15 + WIRE_DECIMALS_MAX, traps=[Inexact, InvalidOperation])
 
 # Wide enough for a product of two amounts; the default of 28 digits would round on the way.
@@ -198,7 +198,7 @@ def is_currency(code: str) -> bool:
 
 
 def check_scale(amount: Decimal, currency: str) -> str | None:
-    """Say what is wrong when an amount is finer than its currency's smallest unit."""
+    """The fault of an amount that is finer than its currency's smallest unit."""
     decimals = EXPONENTS[currency]
     # Comparing is exact, whatever the precision; trailing zeros don't count.
     if round_money(amount, currency) == amount:

@@ -78,7 +78,7 @@ def client_address(
 ) -> Address | None:
     """Find the address that a request really comes from; None when it can't be known.
 
-    Only what a trusted proxy wrote is believed. Each appends the address that it sees, so the
+    Only the entries of trusted proxies are believed. Each appends the address that it sees, so the
     right-most hop that is no trusted proxy is the client, and all left of it is hearsay.
     """
     try:
@@ -138,7 +138,7 @@ def _parse_origin(text: str) -> _Origin | None:
     if len(text) > _ORIGIN_LENGTH_MAX or not text.isascii():
         return None
     match = _ORIGIN.fullmatch(text.lower())
-    # "null" is what a browser sends for an origin that it won't tell.
+    # A browser sends "null" for an origin that it won't tell.
     if match is None or text == "null":
         return None
     scheme, host, port_text = match["scheme"], match["host"], match["port"]

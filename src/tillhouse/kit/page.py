@@ -1,4 +1,4 @@
-"""Pages of a list: which one is asked for, and what is told about the whole."""
+"""Pages of a list: the request for one, and the facts of the whole."""
 
 from typing import Annotated, Generic, TypeVar
 
@@ -67,7 +67,7 @@ class Meta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PageOf(msgspec.Struct, Generic[T], frozen=True):
-    """The rows of one page, and what the list tells beside them."""
+    """The rows of one page, and the facts of the list beside them."""
 
     rows: list[T]
     meta: Meta

@@ -1,7 +1,7 @@
 """Judging a request of which some fields are wrong: rules look at the rest all the same.
 
-A rule is a function that yields what is wrong. Reading a field whose own value is wrong ends
-the rule without a word: of what can't be known there is nothing to say.
+A rule is a function that yields faults. Reading a field whose own value is wrong ends
+the rule without a word: of an unknown value there is nothing to say.
 """
 
 from collections.abc import Callable, Iterable
@@ -50,7 +50,7 @@ def faults(*rules: Callable[[], Iterable[FieldError]]) -> list[FieldError]:
 
 
 def made(type_: type[T], parts: dict[str, Callable[[], Any]]) -> T:
-    """A struct of its parts; of what is right of it, when a part rests on a wrong field."""
+    """A struct of its parts; of the right ones alone, when a part rests on a wrong field."""
     right: dict[str, Any] = {}
     for name, part in parts.items():
         try:

@@ -1,4 +1,4 @@
-"""Patches: the facts of a thing, and what they become when a request names some of them."""
+"""Patches: the facts of a thing, as they become when a request names some of them."""
 
 from collections.abc import Collection
 from typing import TypeVar
@@ -15,7 +15,7 @@ def facts_of(type_: type[T], source: msgspec.Struct) -> T:
 
 
 def merged(old: T, patch: msgspec.Struct, apart: Collection[str] = ()) -> T:
-    """The facts as after a change: what the patch names, and all else as it was.
+    """The facts as after a change: the patch's fields, and all others as they were.
 
     `apart` are the fields of the patch that are no facts, such as a secret.
     """

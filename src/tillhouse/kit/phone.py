@@ -17,7 +17,7 @@ _POSSIBLE = phonenumbers.ValidationResult.IS_POSSIBLE
 
 
 def looks_like_phone(text: str) -> bool:
-    """Whether a text is written as numbers are: digits and what people put between them."""
+    """Whether a text is written as numbers are: digits, and the separators that people use."""
     return _WRITTEN.fullmatch(text.strip()) is not None
 
 
@@ -60,7 +60,7 @@ class PhoneText(Value):
 
     @classmethod
     def check(cls, value: str) -> str:
-        """Made of digits and what stands between them."""
+        """Made of digits and separators."""
         if len(value) > LENGTH_MAX or not looks_like_phone(value):
             raise ValueError(_MESSAGE)
         return value.strip()

@@ -76,7 +76,7 @@ def parse_api_key(text: str) -> ParsedKey | None:
 
 
 def secret_prefix(secret: str) -> str:
-    """Cut a secret to what may be shown: the public part and four characters."""
+    """Cut a secret to the part that may be shown: the public part and four characters."""
     return secret[: len("thsk_test_") + _NAME_LENGTH + len("_") + _SHOWN_LENGTH]
 
 
@@ -102,7 +102,7 @@ def seal(key: bytes, plaintext: bytes, associated: bytes) -> bytes:
 
 
 def open_sealed(key: bytes, sealed: bytes, associated: bytes) -> bytes:
-    """Decrypt what `seal` made with the same key and associated data, or raise SealBroken."""
+    """Decrypt the output of `seal` with the same key and associated data, or raise SealBroken."""
     cipher = _cipher(key)
     nonce, ciphertext = sealed[:_NONCE_LENGTH], sealed[_NONCE_LENGTH:]
     try:
@@ -122,7 +122,7 @@ def seal_frame(
 def open_frame(
     key: bytes, sealed: bytes, associated: bytes, number: int, *, is_last: bool
 ) -> bytes:
-    """Decrypt what `seal_frame` made as that frame of that stream, or raise SealBroken."""
+    """Decrypt the output of `seal_frame` as that frame of that stream, or raise SealBroken."""
     try:
         return _cipher(key).decrypt(_frame_nonce(number, is_last=is_last), sealed, associated)
     except (InvalidTag, ValueError):

@@ -1,4 +1,4 @@
-"""Spans of time in whole days or months of UTC, and what is left over at their two ends."""
+"""Spans of time in whole days or months of UTC, and the rest at their two ends."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -11,7 +11,7 @@ _EVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 11, 30, tzinfo=UTC))
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A time as whole days or months in UTC, which are tallied, and what is left at its two ends.
+    """A time as whole days or months in UTC, which are tallied, and the rest at its two ends.
 
     The ends `until` and `after` are not part of it.
     """

@@ -10,7 +10,7 @@ _REPLACED_FROM = 5
 _TWO_EDITS_FROM = 8
 # Left out, or added where the thing itself is taken.
 _ENDINGS = ("id", "ids")
-# Words by which other systems know what has a longer name here.
+# Words of other systems for things that have a longer name here.
 _ELSEWHERE = {
     "price": ("base_price", "custom_price", "price_delta"),
     "min": ("min_choices",),

@@ -1,4 +1,4 @@
-"""Text from people: made uniform, checked for what no database or terminal should see."""
+"""Text from people: made uniform, checked for signs that no database or terminal should see."""
 
 import re
 import unicodedata
@@ -64,7 +64,7 @@ def unfit(text: str) -> str | None:
 
 
 def storable(text: str) -> str:
-    """The text without what makes it unfit, where a refusal would help no caller."""
+    """The text without its unfit signs, where a refusal would help no caller."""
     kept = _FORBIDDEN.sub("", text)
     parts, begin = [], 0
     for run in _LONG_RUN.finditer(_marks_of(kept)):

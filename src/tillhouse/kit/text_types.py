@@ -90,7 +90,7 @@ class Paragraphs(Trimmed):
 
     @classmethod
     def check(cls, value: str) -> str:
-        """Trim, and count what is left."""
+        """Trim, and count the rest."""
         cleaned = cls.trim(value)
         cls.bound(cleaned)
         return cleaned

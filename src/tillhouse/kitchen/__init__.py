@@ -1,1 +1,1 @@
-"""Kitchen tickets and what customers hear of their stages."""
+"""Kitchen tickets, and the messages to customers about their stages."""

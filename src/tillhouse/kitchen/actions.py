@@ -161,11 +161,11 @@ def _told(written: WrittenMessage | None, draft: MessageDraft, sale: SaleFacts) 
 
 
 async def send(services: Services, sending: NotificationSending) -> Notification:
-    """Ask the provider, outside of any transaction: what the caller hears of it."""
+    """Ask the provider, outside of any transaction; the result as the caller hears it."""
     try:
         status = await messages.send(services, sending.message)
     except (*FAILURES, Unavailable) as error:
-        # The message is kept: a worker sends it, or finds out what became of it.
+        # The message is kept: a worker sends it, or finds out its fate.
         log.warning("stage_message_not_sent", error=type(error).__name__)
         return sending.notification
     if status == "failed":
@@ -216,7 +216,7 @@ async def message_faults(_call: Call, asked: StageMessages) -> list[FieldError]:
 
 
 async def set_stage_messages(call: Call, asked: StageMessages) -> list[StageMessage]:
-    """Set what customers are told at the stages that are named."""
+    """Set the messages to customers of the named stages."""
     check(await message_faults(call, asked))
     rows = [
         store.StageRow(

@@ -1,4 +1,4 @@
-"""Tickets, and what customers hear of their stages: what this room brings along."""
+"""Tickets, and messages about their stages: the face of the room."""
 
 from tillhouse.http.route import Group, Route, Scope
 from tillhouse.kitchen import actions

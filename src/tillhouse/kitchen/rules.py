@@ -78,7 +78,7 @@ def purpose(ticket: Ticket, stage: Stage) -> str:
 
 
 def rendered(text: str, sale: SaleFacts | None) -> str:
-    """The text with what it leaves open; without a sale it stays as it was written."""
+    """The text with its placeholders filled; without a sale it stays as it was written."""
     if sale is None:
         return text
     values = _values(sale)
@@ -86,7 +86,7 @@ def rendered(text: str, sale: SaleFacts | None) -> str:
 
 
 def parameters(text: str, sale: SaleFacts) -> list[str]:
-    """The values of the placeholders in their order: what a template is filled with."""
+    """The values of the placeholders in their order, which fill a template."""
     values = _values(sale)
     # A template's parameter must not be empty.
     return [values[name] or "-" for name in _BRACES.findall(text) if name in values]

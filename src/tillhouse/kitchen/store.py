@@ -1,4 +1,4 @@
-"""Statements on kitchen tickets and on what customers are told of their stages."""
+"""Statements on kitchen tickets and on the messages about their stages."""
 
 from datetime import datetime
 from typing import Any, LiteralString
@@ -289,7 +289,7 @@ class StageRow(msgspec.Struct, frozen=True):
 async def upsert_stage_messages(
     db: Db, book_id: BookId, rows: list[StageRow], now: datetime
 ) -> None:
-    """Set what is told at some stages."""
+    """Set the messages of some stages."""
     await db.execute(
         """
         INSERT INTO stage_messages (book_id, stage, is_sent, text, template_name,

@@ -93,7 +93,7 @@ class Notified(msgspec.Struct):
 
 
 class NotificationSending(msgspec.Struct, frozen=True):
-    """A message that waits for the commit, and what is told when it went."""
+    """A message that waits for the commit, and the answer once it went."""
 
     message: messaging.QueuedMessage
     notification: Notification

@@ -39,7 +39,7 @@ async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
 
 
 async def change_term(call: Call, term_id: TermId, patch: TermPatch) -> Term:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     before = existing(await TERMS.lock(call.db, call.book.id, term_id))
     old = facts_of(rules.TermFacts, before)
     check(rules.term_faults(patch, old))

@@ -1,4 +1,4 @@
-"""Academic terms and tags: what this room brings along."""
+"""Academic terms and tags: the face of the room."""
 
 from tillhouse.db.constraints import taken, wrong_field
 from tillhouse.http.route import Group, Route, Scope

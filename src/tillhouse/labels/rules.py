@@ -26,7 +26,7 @@ class TermFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TagsAsked(msgspec.Struct, frozen=True):
-    """Tags as a request gives them: which are ids, and by slug what else is to be there."""
+    """Tags as a request gives them: the ids, and by slug the names to find or make."""
 
     ids: dict[int, UUID]
     slugs: dict[int, str]

@@ -31,8 +31,8 @@ async def upsert_tags(
 ) -> Sequence[Record]:
     """The tags of some ids, and of some slugs, of which those are made that were not there.
 
-    `new` holds an id, a name and a slug each, by slug: whoever makes the same ones at the same
-    moment does it in the same order, so they can't deadlock.
+    `new` holds an id, a name and a slug each, by slug: requests that make the same ones at the same
+    moment do it in the same order, so they can't deadlock.
     """
     return await db.fetch(
         """

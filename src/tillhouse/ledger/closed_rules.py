@@ -1,4 +1,4 @@
-"""The words for money that moves for what lies in a closed period. Pure decisions."""
+"""The words for money that moves for a row of a closed period. Pure decisions."""
 
 from datetime import date
 from typing import Literal

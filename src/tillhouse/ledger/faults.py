@@ -10,7 +10,7 @@ from tillhouse.kit.fault import Fault
 
 
 class BalanceFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A bounded account: what its balance keeps, and what its transfers come to."""
+    """A bounded account: its kept balance, and the sum of its transfers."""
 
     kind: str
     owner_id: UUID

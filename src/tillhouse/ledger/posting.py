@@ -27,7 +27,7 @@ from tillhouse.ledger.store.posting import Rows, record_postings, rows
 class Insufficient(
     Refused, message="Less than this amount is available: lower it, or wait for more to come in."
 ):
-    """A bounded account can't give what is asked of it."""
+    """A bounded account has less than the posting takes."""
 
 
 class HoldEnded(
@@ -56,7 +56,7 @@ class WantedHold(msgspec.Struct, frozen=True):
 
 
 class Posted(msgspec.Struct, frozen=True):
-    """The ids of what was written, in the order of what was posted."""
+    """The ids of the written rows, in the order of the postings."""
 
     transfers: tuple[UUID, ...]
     transactions: tuple[UUID, ...]
@@ -67,8 +67,8 @@ async def post(
 ) -> Posted:
     """Write transfers, transactions and debts of a source.
 
-    `first` numbers its transfers. (source, kind, number) is unique: who posts for one source more
-    than once counts on, and whatever happens twice fails the second time.
+    `first` numbers its transfers. (source, kind, number) is unique: a second posting
+    for one source counts on, and the same posting fails the second time.
     """
     written = rows(source.id, postings, first)
     await record_postings(db, ledger, [source], written)
@@ -76,7 +76,7 @@ async def post(
 
 
 async def post_all(db: Db, ledger: Ledger, each: Sequence[tuple[Source, Postings]]) -> list[Posted]:
-    """Write what several sources post by one statement: each of them, or none.
+    """Write the postings of several sources by one statement: each of them, or none.
 
     Batch the transfers of a busy wallet: a balance is locked until its transaction
     commits, so that a statement of sixteen costs it hardly more than one of a single transfer.

@@ -1,7 +1,7 @@
 """Proof that a book's ledger is sound; `tillhouse verify` asks for it.
 
-The ledger proves what holds of any ledger. A room that posts declares its type of source, by which
-the ledger finds rows that lost theirs, and proves itself what its own rows say of money.
+The ledger proves its own invariants. A room that posts declares its type of source, by which
+the ledger finds rows that lost theirs, and proves itself how its own rows agree with the money.
 """
 
 from collections import defaultdict

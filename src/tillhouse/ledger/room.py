@@ -1,4 +1,4 @@
-"""Transfers, holds, transactions and debts: what this room brings along."""
+"""Transfers, holds, transactions and debts: the face of the room."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -24,7 +24,7 @@ _BOOKS_AT_ONCE = 20
 
 
 async def _release(db: Db, _job: Job) -> bool:
-    """Release holds whose time is over; whoever needed the amount before did so already."""
+    """Release holds whose time is over; a posting that needed the amount before did so already."""
     return await end_expired(db, now(), _HOLDS_AT_ONCE) == _HOLDS_AT_ONCE
 
 

@@ -1,4 +1,4 @@
-"""Accounts, transfers between them, and what is posted for a source: values without a database.
+"""Accounts, transfers between them, and the postings of a source: values without a database.
 
 A source is whatever money moves for: an order, an expense, a withdrawal. The ledger knows its type
 and its id, and nothing else of it.
@@ -82,7 +82,7 @@ class Transfer(msgspec.Struct, frozen=True):
 
 
 class Movement(msgspec.Struct, frozen=True):
-    """A transaction: money that moved, or a correction (negative) of what was said to have."""
+    """A transaction: money that moved, or a correction (negative) of an earlier statement."""
 
     type: TransactionType
     method: TransactionMethod

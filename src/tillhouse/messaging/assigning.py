@@ -1,4 +1,4 @@
-"""Automatic assignment: who waits longest is assigned to the member whose turn is longest ago.
+"""Automatic assignment: the longest wait goes to the member whose turn is longest ago.
 
 A conversation that begins to wait, and a member who comes online, queue a job in their own
 transaction. The job assigns one batch under the lock of the book's inbox, so that two processes
@@ -26,8 +26,8 @@ _AGAIN = timedelta(seconds=1)
 
 
 async def queue_assignment(db: Db, book_id: BookId, due_at: datetime, now: datetime) -> None:
-    """Let what waits be assigned after the commit."""
-    # A key of its own: who queues never waits for a job that is under way.
+    """Let waiting conversations be assigned after the commit."""
+    # A key of its own: queueing never waits for a job that is under way.
     new = NewJob(book_id=book_id, kind=ASSIGNMENT, subject_id=book_id, key=str(new_id()))
     await queue_job(db, new, due_at, now)
 

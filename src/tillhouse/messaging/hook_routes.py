@@ -1,4 +1,4 @@
-"""Where WhatsApp calls: the handshake, and what it has to tell."""
+"""The routes that WhatsApp calls: the handshake, and its updates."""
 
 import re
 from uuid import UUID
@@ -30,7 +30,7 @@ async def check(services: Services, asked: RawRequest) -> None:
 
 
 async def take(services: Services, asked: RawRequest) -> RawAnswer:
-    """Messages of customers, and what became of ours: stored, then answered."""
+    """Messages of customers, and reports on ours: stored, then answered."""
     signature = asked.header("x-hub-signature-256")
     await hooks.take(services, _number(asked), asked.body, signature, asked.now)
     return RawAnswer(_TEXT, b"")

@@ -33,7 +33,7 @@ from tillhouse.providers.messaging.whatsapp_updates import (
 from tillhouse.webhooks.emit import Source
 
 UPDATE = "whatsapp_update"
-# Many times what WhatsApp tells in one hook.
+# Many times the size of a usual hook of WhatsApp.
 CONTAINERS_MAX, VALUES_MAX = 200_000, 600_000
 # So many updates are one turn of their book: each takes some statements.
 PORTION = 20
@@ -59,7 +59,7 @@ async def greet(services: Services, number_id: NumberId, query: Mapping[str, str
 
 
 async def check(services: Services, number_id: NumberId, signature: str | None) -> None:
-    """Refuse what no body could mend: an unknown number, a signature of another form."""
+    """Refuse by the head alone: an unknown number, a signature of another form."""
     async with services.pool.reading() as db:
         if await numbers.find_hooked(db, number_id) is None:
             raise Missing
@@ -70,7 +70,7 @@ async def check(services: Services, number_id: NumberId, signature: str | None) 
 async def take(
     services: Services, number_id: NumberId, body: bytes, signature: str | None, at: datetime
 ) -> None:
-    """Store what came, once its signature (X-Hub-Signature-256) fits these very bytes."""
+    """Store the hook, once its signature (X-Hub-Signature-256) fits these very bytes."""
     async with services.pool.transaction() as db:
         row = await numbers.find_hooked(db, number_id)
         if row is None:
@@ -89,7 +89,7 @@ async def take(
 
 
 async def process(db: Db, job: Job) -> bool:
-    """Process what came, in the transaction that takes it from the queue.
+    """Process a hook, in the transaction that takes it from the queue.
 
     More than a portion becomes jobs of a portion each, so that other books have their turns
     between.

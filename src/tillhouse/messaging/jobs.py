@@ -39,7 +39,7 @@ def _fetching(services: Services, finds: sending.Finds | None) -> Kind:
 
 
 async def report(db: Db, job: Job) -> bool:
-    """Report what the carrier has said beforehand would become of a message."""
+    """Report the fate of a message as the simulated carrier told it beforehand."""
     told = msgspec.json.decode(job.payload or b"", type=DeliveryReport)
     origin = await sending.find_origin(db, job.book_id)
     update = StatusUpdate(status=told.status, error=told.error)

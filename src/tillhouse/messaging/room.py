@@ -1,4 +1,4 @@
-"""Messages to and from customers: what this room brings along."""
+"""Messages to and from customers: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken, wrong_field

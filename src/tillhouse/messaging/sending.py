@@ -1,6 +1,6 @@
 """Sending by a provider that is reached over a network: after the commit, or by a worker.
 
-A message is queued in the transaction of what it tells of, with a job. The sender takes the job
+A message is queued in the transaction of its cause, with a job. The sender takes the job
 with a lease and marks the message (queued → sending), then asks the provider, then records what
 came of it. One that was queued and not sent (a crash in between) is taken by a worker. One whose
 sender died while it was asking is `unknown` when the lease ends: it may have been sent, so it is
@@ -103,7 +103,7 @@ async def _begin(services: Services, db: Db, job: Job) -> MessageToSend | None:
     message_id = MessageId(job.subject_id)
     row = await store.claim_message(db, job.book_id, message_id, now())
     if row is None:
-        # An earlier sender has marked it and never recorded what came of it.
+        # An earlier sender has marked it and never recorded the result.
         await store.end_abandoned(db, job.book_id, message_id, now())
         return None
     template = row["template"] and msgspec.json.decode(row["template"], type=Template)

@@ -1,1 +1,1 @@
-"""Sales: the /v1/orders routes and what one order is."""
+"""Sales: the routes of /v1/orders and /v1/debts, and all changes of an order."""

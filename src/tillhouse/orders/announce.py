@@ -88,7 +88,7 @@ def amounts(tendered: Decimal, change: Decimal = Decimal(0)) -> dict[str, Decima
 def paid(
     call: Call, subject: AnnouncedOrder, payment: OrderPaymentRow, tender: Tender | None = None
 ) -> Event:
-    """payment.received for what came in just now."""
+    """payment.received for a payment that came in just now."""
     metadata: dict[str, Any] = {
         **amounts(payment.amount, payment.change_amount),
         "paymentMethod": payment.method,

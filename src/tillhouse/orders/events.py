@@ -1,4 +1,4 @@
-"""The events of orders and of what is paid for them."""
+"""The events of orders and of their payments."""
 
 from decimal import Decimal
 from typing import Annotated, Literal

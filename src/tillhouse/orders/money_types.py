@@ -14,7 +14,7 @@ from tillhouse.providers.payments.provider import DisputeState
 PaymentMethod = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
 GivenMethod = Literal["cash", "transfer", "pos", "card", "cloove_pay", "credit", "other"]
 ONLINE: PaymentMethod = "cloove_pay"
-"""The method of what comes by a payment provider."""
+"""The method of payments that come by a provider."""
 NOT_BY_HAND = (
     "can't be cloove_pay for money that is recorded by hand: the payment provider alone tells of "
     "that. Name the method by which the money came, or send a payment link"

@@ -1,4 +1,4 @@
-"""Sales: what this room brings along."""
+"""Sales: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import ConstraintRefusal, not_allowed

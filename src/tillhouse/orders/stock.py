@@ -25,7 +25,7 @@ from tillhouse.stock.store.moving import record_moves
 def moves(
     call: Call, needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
 ) -> list[dict[str, Any]]:
-    """The moves of a new order: it takes what it sells, and reserves what it promises."""
+    """The moves of a new order: it takes sold stock, and reserves promised stock."""
     by = actor(call)
     return [
         {
@@ -86,7 +86,7 @@ def shortage(moved: Iterable[MovedStock], names: Mapping[VariantId, str]) -> str
 async def shift(
     call: Call, order: OrderState, after: OrderState, goal: StockState
 ) -> tuple[OrderState, list[MovedStock]]:
-    """Bring what the order's lines hold to the goal: the order with this noted, and the moves."""
+    """Bring the stock of the lines to the goal: the order with this noted, and the moves."""
     if order.stock_state == goal:
         return after, []
     holdings = await list_holdings(call.db, call.book.id, OrderId(order.id))

@@ -137,7 +137,7 @@ class EndpointConnection(asyncio.BufferedProtocol):
         self._flush()
 
     def _read(self) -> None:
-        """Feed what can be read to the answer; raises SSLWantReadError when that is all."""
+        """Feed the readable bytes to the answer; raises SSLWantReadError when that is all."""
         while self.is_open and self._reads <= READS_MAX:
             data = self._tls.read(READ_BYTES)
             self._reads += 1

@@ -1,4 +1,4 @@
-"""The addresses of a name at the moment that somebody gives it; what dials checks them again."""
+"""The addresses of a name when a request gives it; the dialling guard checks them again."""
 
 import asyncio
 import socket

@@ -1,1 +1,1 @@
-"""Money that comes in by providers: their connections, accounts to pay into, what arrived there."""
+"""Money that comes in by providers: their connections, accounts to pay into, payments."""

@@ -73,7 +73,7 @@ async def open_account(
     """The account that a target is paid into: the one that is open, or a new one.
 
     Call it outside of any transaction. Of callers at the same moment, one asks the provider and
-    the others wait for what came of it.
+    the others wait for its result.
     """
     pause_s, avoided = _PAUSE_S, set[str]()
     awaited: BookKey | None = None

@@ -1,4 +1,4 @@
-"""Asking providers what was paid: when somebody presses a button, and by itself."""
+"""Asking providers for payments: when somebody presses a button, and by itself."""
 
 import asyncio
 from collections import defaultdict
@@ -59,7 +59,7 @@ async def look_up(
     account: VirtualAccount | None = None,
     takes_unknown: bool = True,
 ) -> Looked:
-    """Ask the provider and record what it says, each of its transactions in one of ours."""
+    """Ask the provider and record its answer, each of its transactions in one of ours."""
     try:
         found = await connection.provider.find_payments(connection.credentials, heard)
     except Unknown:
@@ -113,7 +113,7 @@ async def ask(
     *,
     min_interval: timedelta = MIN_INTERVAL,
 ) -> Looked | None:
-    """Ask about an account, or the last one of a target (type, id), and record what was paid.
+    """Ask about an account, or the last one of a target (type, id), and record the payments.
 
     Call it outside of any transaction. None: somebody asked just now, or the provider is away.
     """

@@ -84,7 +84,7 @@ async def _post(db: Db, ledger: Ledger, payin: Payin, postings: Postings) -> tup
 
 
 async def _post_next(db: Db, ledger: Ledger, payin: Payin, postings: Postings) -> None:
-    """Post what may come more than once: each time by numbers of its own, at its own time."""
+    """Post a step that may come more than once: by numbers and a time of its own."""
     own = Ledger(ledger.book_id, payin.currency, ledger.now)
     source = Source(type=rules.SOURCE, id=payin.id, happened_at=ledger.now)
     number = await update_postings(db, BookKey(ledger.book_id, payin.id))

@@ -1,4 +1,4 @@
-"""The providers of a book: which one is asked, and with what credentials."""
+"""The providers of a book: which one is asked, and with which credentials."""
 
 from collections.abc import Collection, Sequence
 from random import Random
@@ -80,13 +80,13 @@ async def choose_provider(
 
 
 async def check_collects(services: Services, db: Db, book: Book, wanted: Collects) -> None:
-    """Refuse what no selected provider of a live book collects, whether they are up or not."""
+    """Refuse an amount that no selected provider of a live book collects, up or not."""
     if book.environment == "live":
         await _taking(services, db, book, wanted)
 
 
 async def _taking(services: Services, db: Db, book: Book, wanted: Collects) -> Sequence[Record]:
-    """The selected providers that collect what is wanted; refused with the reason of the last."""
+    """The selected providers that collect the amount; refused with the reason of the last."""
     rows = await store.list_selected(db, book.id)
     if not rows:
         raise NoProvider

@@ -9,7 +9,7 @@ from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.payins import hooks
 
-# Many times what any vendor tells in one hook.
+# Many times the size of any vendor's hook.
 BODY_BYTES_MAX = 512 * 1024
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

@@ -32,13 +32,13 @@ from tillhouse.providers.payments.provider import (
 )
 
 EVENT = "provider_event"
-# Many times what any vendor tells in one hook.
+# Many times the size of any vendor's hook.
 CONTAINERS_MAX, VALUES_MAX = 10_000, 50_000
 # The job for the room that sends money: the payload is `HeardOutgoing`.
 HEARD_PAYOUT = "heard_payout"
 # The job for the room that gives payments back: the payload is `HeardReturn`.
 HEARD_REFUND = "heard_refund"
-# The same for the room of stays: a hook doesn't always say what was paid for.
+# The same for the room of stays: a hook doesn't always name the target.
 HEARD_STAY_REFUND = "heard_stay_refund"
 # A payment that the provider doesn't show yet, or whose account isn't ours yet, is looked up again.
 _MATCHED_WITHIN = 4
@@ -68,7 +68,7 @@ class HeardReturn(msgspec.Struct, frozen=True):
 
 
 async def check(services: Services, provider: str, headers: Mapping[str, str]) -> None:
-    """Refuse what no body could mend: an unknown provider, no signature."""
+    """Refuse by the head alone: an unknown provider, no signature."""
     if provider_of(services, provider) is None:
         raise Missing
     if not headers.get(SIGNATURE_HEADERS[provider]):
@@ -79,7 +79,7 @@ async def take(
     services: Services, provider: str, book_id: UUID, headers: Mapping[str, str], body: bytes,
     at: datetime,
 ) -> bool:  # fmt: skip
-    """Store what a provider tells of a book, once its signature fits; whether it is new."""
+    """Store a provider's hook of a book, once its signature fits; whether it is new."""
     async with services.pool.reading() as db:
         connection = await _connection(services, db, provider, BookId(book_id))
     if not connection.provider.is_signed(connection.credentials, headers, body):

@@ -1,4 +1,4 @@
-"""The jobs of what arrives, and the chores that forget old hooks and settle claims."""
+"""The jobs of hooks and payments, and the chores that forget old hooks and settle claims."""
 
 from datetime import timedelta
 

@@ -22,7 +22,7 @@ async def note(
     at: datetime,
     more: Mapping[str, Any] = _NOTHING,
 ) -> None:
-    """Note in the audit log what became of a payment."""
+    """Note the fate of a payment in the audit log."""
     what = (f"payin.{verb}", f"Payment by {payin.provider} {verb}: {_reason(payin)}")
     metadata = {
         "payinId": str(payin.id),

@@ -1,7 +1,7 @@
 """Money that goes out by a provider: sent at most once, and from then on only asked about.
 
 Its room keeps it with a job that sends it, and gives the steps that are its own: to begin, and to
-bring it to what was said. The rest is the same for all: what follows from an answer, or from none.
+bring it to the told state. The rest is the same for all: the steps after an answer, or none.
 """
 
 from collections.abc import Awaitable, Callable
@@ -108,7 +108,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     begin_hearing: Begin[Row, Seen]
     # It may be executed from this moment on, or (None) was not reached.
     mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
-    # Lock it, and what it moves before it; None where it is gone.
+    # Lock the rows that it moves, then it; None where it is gone.
     lock: Callable[[Db, Row], Awaitable[LockedRow[Row, Seen] | None]]
     # The payload of the job that follows a hint about it.
     hint: Callable[[Row], bytes | None]
@@ -117,7 +117,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     is_open: Callable[[Seen], bool]
 
     def kinds(self) -> tuple[OutsideKind, OutsideKind, OutsideKind]:
-        """The jobs that send it, look what became of it, and follow a provider's hint."""
+        """The jobs that send it, look at its fate, and follow a provider's hint."""
         return (
             self._kind(self.sends, self.begin_sending, self._record_sending, SENDING),
             self._kind(self.looks, self.begin_looking, self._record_look, LOOKING),
@@ -187,7 +187,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     async def _apply(
         self, db: Db, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Row | None:
-        """Bring it to what was said; as it was before that, or None where it is gone.
+        """Bring it to the told state; as it was before that, or None where it is gone.
 
         Two calls end in any order: an answer that would change an end which was recorded while it
         was on its way may be older than that, so the provider is asked anew.

@@ -1,4 +1,4 @@
-"""Proof that a book's ledger says what arrived."""
+"""Proof that a book's ledger agrees with its payins."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -47,7 +47,7 @@ async def record(
     """Record a transaction as its provider knows it, each payment once; how many were news.
 
     They are booked and their target gets jobs in the same transaction. `told` comes from the
-    provider itself (`find_payments`), never from what a hook says.
+    provider itself (`find_payments`), never from a hook.
     """
     for seen in told:
         if seen.state == "failed" and account is not None:

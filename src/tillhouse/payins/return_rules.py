@@ -1,7 +1,7 @@
 """The money of a payment that its provider took back by itself: pure decisions.
 
 A provider tells of sums, in messages that come late, twice or in another order. So what is booked
-follows from sums as well: what it says, but never more than refunds of ours leave of the payment,
+follows from sums as well: its word, but never more than refunds of ours leave of the payment,
 and never less than was booked before.
 """
 

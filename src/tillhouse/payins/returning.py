@@ -55,7 +55,7 @@ async def queue_target(db: Db, payin: Payin, what: str, now: datetime) -> None:
 async def take_back(
     db: Db, origin: Origin, ledger: Ledger, own: Sequence[Payin], told: Sequence[SeenPayment]
 ) -> int:
-    """Book what its provider says went back of a transaction; how many payments that changed."""
+    """Book the returns of a transaction that its provider tells; how many payments changed."""
     changed = 0
     for back in return_rules.returned(own, told):
         if back.is_news:
@@ -122,7 +122,7 @@ async def count_given_back(
 ) -> None:
     """Count so much more (below zero: less) as given back by refunds of ours.
 
-    Where that leaves more for what the provider took back by itself, it is booked now.
+    Where that leaves more for the provider's own returns, they are booked now.
     """
     key = BookKey(origin.book.id, payin_id)
     await store.update_given_back(db, key, amount, now)

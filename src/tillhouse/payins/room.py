@@ -1,4 +1,4 @@
-"""Money that comes in by providers: what this room brings along."""
+"""Money that comes in by providers: the face of the room."""
 
 from tillhouse.access.scopes import Scope
 from tillhouse.http.route import Group

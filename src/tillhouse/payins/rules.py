@@ -1,11 +1,11 @@
 """The postings of payments that arrive, and their proof. Pure decisions.
 
-A payment for a target funds the wallet with what the provider hands over, whatever it was for:
+A payment for a target funds the wallet with the money handed over, whatever it was for:
 
     wallet_funding → wallet          amount less fee
     fees → provider_clearing         fee
 
-The target itself posts what it was paid: an order by its own rules, a top-up of the wallet by
+The target itself posts its payment: an order by its own rules, a top-up of the wallet by
 `deposit`. An unknown payment, or one of another currency, is an unapplied receipt.
 """
 
@@ -103,7 +103,7 @@ class ReturnedAmount(msgspec.Struct, frozen=True):
 
 
 def returned(paid: Money, back: ReturnedAmount, available: Decimal) -> Postings:
-    """The postings of its way back; the wallet gives what it has, the rest is a claim."""
+    """The postings of its way back; the wallet gives all it has, the rest is a claim."""
     clearing, unapplied = _account("provider_clearing", paid), _account("unapplied_receipts", paid)
     fee = Transfer(clearing, _account("fees", paid), back.fee, "provider_fee_reversed")
     movements: list[Movement] = []
@@ -119,7 +119,7 @@ def returned(paid: Money, back: ReturnedAmount, available: Decimal) -> Postings:
     funding = Account("wallet_funding")
     given = Transfer(Account("wallet"), funding, covered, "wallet_funding_reversed")
     claim = Transfer(unapplied, funding, max(back.net - covered, _ZERO), "reversal_claim")
-    # Only its fee came back, for what went back before.
+    # Only its fee came back, for an earlier return.
     more = Transfer(funding, Account("wallet"), max(-back.net, _ZERO), "wallet_fee_returned")
     return _postings((given, claim, more, fee), movements)
 
@@ -163,7 +163,7 @@ def _postings(transfers: Sequence[Transfer], movements: Sequence[Movement]) -> P
 
 
 class PayinFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment, and what its transfers come to, by kind."""
+    """A payment, and the sums of its transfers, by kind."""
 
     id: UUID
     status: str

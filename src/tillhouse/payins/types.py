@@ -123,7 +123,7 @@ class Payin(msgspec.Struct, frozen=True, kw_only=True):
     reversal_applied_at: datetime | None
     # By refunds of ours that are on their way, or are back.
     given_back: Decimal
-    # By the provider itself: what it tells, what of that is booked, and the fee that came back.
+    # By the provider itself: the told sum, the booked part of it, and the fee that came back.
     returned_told: Decimal
     returned_amount: Decimal
     returned_fee: Decimal

@@ -1,1 +1,1 @@
-"""The wallet, and what is paid out of it: accounts, withdrawals, limits."""
+"""The wallet, and the money paid out of it: accounts, withdrawals, limits."""

@@ -11,5 +11,5 @@ from tillhouse.payouts.withdrawals import sending
 
 
 def kinds(services: Services, finds: Finds = find) -> Sequence[Kind]:
-    """Name enquiries, withdrawals, and what waited while they were frozen."""
+    """Name enquiries, withdrawals, and those that waited while frozen."""
     return (checking.kind(services, finds), *sending.kinds(services, finds), RESUMING)

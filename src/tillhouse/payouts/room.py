@@ -1,4 +1,4 @@
-"""The wallet, and what is paid out of it: what this room brings along."""
+"""The wallet, and the money paid out of it: the face of the room."""
 
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import taken

@@ -1,4 +1,4 @@
-"""A product's configuration as a whole: what is compared, and what is written."""
+"""A product's configuration as a whole, as it is compared and written."""
 
 from decimal import Decimal
 from uuid import UUID

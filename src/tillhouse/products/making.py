@@ -1,4 +1,4 @@
-"""From what is asked for to a configuration: pure, ids are handed in."""
+"""From a request to a configuration: pure, ids are handed in."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -76,7 +76,7 @@ def changed(old: Configuration, patch: ProductPatch, facts: ExistingProductIds) 
 
 
 def with_variant(old: Configuration, variant: VariantConfiguration) -> Configuration:
-    """A product with one variant more; what was simple is variable then."""
+    """A product with one variant more; a simple one is variable then."""
     type_ = "variable" if old.type == "simple" else old.type
     return fitted(msgspec.structs.replace(old, type=type_, variants=[*old.variants, variant]))
 

@@ -111,7 +111,7 @@ def patch_faults(
         own = 0 if old.implicit else len(old.variants)
         type_ = after("type", old.type)
         yield from _change_errors(old, type_, facts)
-        # The implicit variant of what becomes variable becomes its first.
+        # The implicit variant of a product that becomes variable becomes its first.
         count = 1 if type_ == "variable" else 0 if own == 1 and type_ != "service" else own
         yield from _shape_errors(type_, count, len(after("components", old.parts)))
 

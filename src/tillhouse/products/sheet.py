@@ -1,4 +1,4 @@
-"""Products as rows of a table: what a row may say, and which rows are one product. Pure."""
+"""Products as rows of a table: the columns of a row, and which rows are one product. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from tillhouse.products.values import CatalogName, Price, Rate, Sku, Unit
 
 
 class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A product, or one of its variants; what is left empty stays as it is."""
+    """A product, or one of its variants; an empty cell leaves the value as it is."""
 
     name: CatalogName
     sku: Sku
@@ -156,7 +156,7 @@ class ProductPlan(msgspec.Struct):
 
 
 class Planner(msgspec.Struct):
-    """Makes plans of lots, knowing what the book has."""
+    """Makes plans of lots, by the existing rows of the book."""
 
     rows: Sequence[ProductRow]
     # Sku → whose it is: first of products, then of variants.
@@ -167,7 +167,7 @@ class Planner(msgspec.Struct):
     ids: Callable[[], UUID]
 
     def plan(self, lot: Lot) -> ProductPlan | list[ProductRowFault]:
-        """The plan for a lot, or what is wrong with it."""
+        """The plan for a lot, or its faults."""
         faults = list(self._sku_faults(lot))
         if faults:
             return faults

@@ -1,1 +1,1 @@
-"""Promotions: who gets how much off, and how often."""
+"""Promotions: discounts, their conditions, and the counts of their uses."""

@@ -47,7 +47,7 @@ async def show(call: Call, promotion_id: PromotionId) -> Promotion:
 
 
 async def change(call: Call, promotion_id: PromotionId, patch: PromotionPatch) -> Promotion:
-    """Change what the patch names; orders that were recorded keep what they got."""
+    """Change the fields that the patch names; recorded orders keep their discount."""
     old, used = await _lock(call, promotion_id)
     business = await _business(call, patch)
     terms = rules.changed_terms(old, patch, business.time_zone)

@@ -84,7 +84,7 @@ def _order(offer: Offer, lines: Sequence[PromotedLine]) -> Iterator[str]:
 
 
 def matches(offer: Offer, line: PromotedLine) -> bool:
-    """Whether the promotion is for what the line sells."""
+    """Whether the promotion is for the product of the line."""
     match offer.scope:
         case "order":
             return True

@@ -1,7 +1,7 @@
 """Looks names up: one question per name at a time, and names that hang hold up themselves alone.
 
 The system's resolver blocks a thread until its name server answers, and a dead one takes that
-for a minute. Nothing ends such a thread before, so threads are kept apart by what is known of a
+for a minute. Nothing ends such a thread before, so threads are kept apart by the history of a
 name: those that answered last time, those that nothing is known of, those that lately did not.
 Of the first two, a thread that takes long soon counts apart, so that many may hang.
 """
@@ -61,7 +61,7 @@ class _ThreadSlot:
 
 
 class Names:
-    """Questions under way, and what is known of the names that were asked for."""
+    """Questions under way, and the history of the names that were asked for."""
 
     def __init__(self, ask: LookUp, patience_s: float) -> None:
         self._ask = ask
@@ -75,7 +75,7 @@ class Names:
         self._hanging = 0
 
     async def find(self, host: str, port: int) -> Answers:
-        """The answers for a name; who asks while it is being asked for shares them."""
+        """The answers for a name; questions for it that come meanwhile share them."""
         task = self._under_way.get(host)
         if task is None:
             task = self._under_way[host] = asyncio.create_task(self._look_up(host, port))

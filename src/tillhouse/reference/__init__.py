@@ -1,1 +1,1 @@
-"""The reference: what describes the API to programs and to people."""
+"""The reference: the OpenAPI document for programs, and its pages for people."""

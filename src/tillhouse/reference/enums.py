@@ -1,4 +1,4 @@
-"""The lists of words that have a name of their own: a field that holds one, and what it says."""
+"""The lists of words that have a name of their own: a field that holds one, and its sentence."""
 
 ENUMS: dict[str, tuple[str, str]] = {
     "AdjustmentKind": (

@@ -1,6 +1,6 @@
 """The meanings of fields whose name means the same everywhere."""
 
-# {noun} is what the struct describes: see `sentences.py`.
+# {noun} is the thing that the struct describes: see `sentences.py`.
 FIELDS: dict[str, str] = {
     "academic_term": "The academic term that the order is for, or null.",
     "academic_term_id": "The academic term that the order is for; null takes it off the order.",

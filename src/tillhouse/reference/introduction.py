@@ -28,7 +28,7 @@ This description as a file: [/openapi.json](/openapi.json). In short, for langua
 """
 
 
-# Status → its usual code, and what it means.
+# Status → its usual code, and its meaning.
 ERRORS = {
     400: ("request_failed", "A rule of the business refuses it, or the body is no JSON"),
     401: ("unauthorized", "The credential is missing, unknown, revoked or expired"),

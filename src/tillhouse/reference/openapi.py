@@ -129,7 +129,7 @@ def _responses(endpoint: RouteHandler, schemas: Schemas, recording: RecordedWire
 
 
 def _envelope(endpoint: RouteHandler, schemas: Schemas) -> Schema:
-    """{message, data, meta?}, and what else stands beside the data."""
+    """{message, data, meta?}, and further members beside the data."""
     properties: Schema = {
         "message": {"type": "string", "description": "What happened, for people."},
         "data": schemas.of(endpoint.data_type),

@@ -1,4 +1,4 @@
-"""The names of operations in generated clients: what is acted on, then what is done to it."""
+"""The names of operations in generated clients: the thing, then the verb."""
 
 import re
 

@@ -21,7 +21,7 @@ _IDEMPOTENCY_KEY = {
         "minLength": 1,
         "maxLength": 257,
         "pattern": '^(?:[!#-~](?:[ -~]{0,253}[!-~])?|"[ !#-~]{1,255}")$',
-        # Without an example, tools make a value of their own; this says of what kind, each time.
+        # Without an example, tools make a value of their own; this tells its kind, each time.
         "x-fresh": "uuid",
     },
 }

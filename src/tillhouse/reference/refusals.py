@@ -1,4 +1,4 @@
-"""The refusals of the document: one schema, its codes, and what was recorded of each status."""
+"""The refusals of the document: one schema, its codes, and recorded examples of each status."""
 
 from collections import defaultdict
 from typing import Any

@@ -107,7 +107,7 @@ class Schemas:
 
 
 def described(schema: Schema, sentence: str) -> Schema:
-    """The schema with its sentence, which says what is meant where a field is left out."""
+    """The schema with its sentence, which tells the meaning of a field that is left out."""
     found = dict(schema)
     if "default" in found:
         default = found.pop("default")

@@ -12,7 +12,7 @@ from tillhouse.reference.parameter_glossary import PARAMETERS
 
 Struct = type
 
-# Structs whose name isn't what they describe.
+# Structs whose name isn't that of the thing they describe.
 NOUNS: dict[str, str] = {
     "AccessToken": "session",
     "AppChoice": "secret",

@@ -1,4 +1,4 @@
-"""One search over all lists: what this room brings along."""
+"""One search over all lists: the face of the room."""
 
 from tillhouse.http.route import Group, Route
 from tillhouse.room import Room

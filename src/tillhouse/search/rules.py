@@ -1,4 +1,4 @@
-"""Which kinds of things a caller may find, and by what: pure."""
+"""Which kinds of things a caller may find, and by which fields: pure."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The statements of a search: each kind by its indexes, no further than what is shown of it.
+"""The statements of a search: each kind by its indexes, no further than its shown rows.
 
 A part whose kind isn't asked for reads nothing. Words that many customers have are not looked
 through to the end: the first of them that the index gives are sorted. A query of mere punctuation

@@ -62,7 +62,7 @@ async def table_patch_faults(call: Call, table_id: TableId, patch: TablePatch) -
 
 
 async def change_table(call: Call, table_id: TableId, patch: TablePatch) -> Table:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     await _keep_store(call, patch.store_id or None)
     before = existing(await TABLES.lock(call.db, call.book.id, table_id))
     old = facts_of(rules.TableFacts, before)
@@ -75,7 +75,7 @@ async def change_table(call: Call, table_id: TableId, patch: TablePatch) -> Tabl
 async def delete_table(call: Call, table_id: TableId) -> Deleted:
     """Take a table out of the list."""
     existing(await TABLES.lock(call.db, call.book.id, table_id))
-    # Asked once the table is ours: who sat down before has been waited for.
+    # Asked once the table is ours: a session that began before has been waited for.
     if await session_store.find_open_session(call.db, call.book.id, table_id):
         raise rules.StillSeated
     await TABLES.delete(call.db, BookKey(call.book.id, table_id), call.now)

@@ -1,4 +1,4 @@
-"""Tables, and who sits at them: what this room brings along."""
+"""Tables, and who sits at them: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken

@@ -1,6 +1,6 @@
 """Settings: one frozen struct, read from the environment once and passed down.
 
-Each setting says here what it means; `tillhouse doctor` and the documentation print this table.
+Each setting has its meaning here; `tillhouse doctor` and the documentation print this table.
 A wrong value stops the start with a sentence that names the variable and the mend.
 """
 
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     password_passes: int = 2
 
 
-# name → what it means; the order is the order of `doctor` and of docs/operating.md.
+# name → its meaning; the order is the order of `doctor` and of docs/operating.md.
 MEANINGS: dict[str, str] = {
     "DATABASE_URL": "PostgreSQL 15 or newer; without it an embedded server runs in DATA",
     "DATABASE_WAIT_S": "seconds for which `serve` waits at its start for a database that is away "

@@ -46,7 +46,7 @@ async def list_moves_page(call: Call, wanted: MoveFilter) -> PageOf[StockMove]:
 
 
 async def adjust(call: Call, new: NewAdjustment) -> StockLevel:
-    """Change what is on hand of one variant by so much."""
+    """Change the stock on hand of one variant by so much."""
     await _keep_stores(call, new.store_id)
     facts = await _facts(call, [new], new.store_id)
     check(rules.adjustment_faults(new, facts))
@@ -64,7 +64,7 @@ async def adjustment_faults(call: Call, new: NewAdjustment) -> list[FieldError]:
 
 
 async def count(call: Call, new: NewCount) -> StockLevels:
-    """Set what is on hand to what was counted; the difference to what was thought is noted."""
+    """Set the stock on hand to a count; the difference to the assumed stock is noted."""
     await _keep_stores(call, new.store_id)
     facts = await _facts(call, new.items, new.store_id)
     check(rules.count_faults(new, facts))
@@ -157,7 +157,7 @@ def _noted(
 
 
 async def _keep_stores(call: Call, *stores: UUID | None) -> None:
-    """Let no store be deleted under what comes to it; one that is gone the rules refuse."""
+    """Let no store be deleted under stock that comes to it; one that is gone the rules refuse."""
     named = [id_ for id_ in stores if id_ is not None]
     if named:
         await store.lock_kept_stores(call.db, call.book.id, named)

@@ -1,4 +1,4 @@
-"""How much there is of each variant: what this room brings along."""
+"""How much there is of each variant: the face of the room."""
 
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import not_allowed

@@ -64,7 +64,7 @@ def crossings(one: MovedStock) -> Iterator[EventType]:
 def events(
     moved: Iterable[MovedStock], business_id: BusinessId, now: datetime
 ) -> list[tuple[EventType, ChangeData]]:
-    """The events of all that was moved, with what they carry."""
+    """The events of all moves, with their data."""
     return [
         (event, _data(event, one, business_id, now))
         for one in moved
@@ -176,5 +176,5 @@ def _way_errors(new: NewTransfer) -> Iterator[FieldError]:
 
 
 def change_of(new: NewAdjustment) -> Decimal:
-    """By how much an adjustment changes what is on hand."""
+    """By how much an adjustment changes the stock on hand."""
     return -new.quantity if new.kind == "waste" else Decimal(new.quantity)

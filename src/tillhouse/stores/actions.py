@@ -49,7 +49,7 @@ async def store_patch_faults(call: Call, store_id: StoreId, patch: StorePatch) -
 
 
 async def change_store(call: Call, store_id: StoreId, patch: StorePatch) -> Store:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     before = existing(await STORES.lock(call.db, call.book.id, store_id))
     country = await find_country(call.db, call.business_id)
     check(rules.store_faults(patch, country))
@@ -74,12 +74,12 @@ async def delete_store(call: Call, store_id: StoreId) -> Deleted:
 
 
 async def list_staff(call: Call, wanted: Paged) -> PageOf[Staff]:
-    """One page of those who work for the business."""
+    """One page of the staff of the business."""
     total = await staff_store.count_staff(call.db, call.business_id)
     found = await staff_store.list_staff(call.db, call.business_id, wanted.pick())
     return PageOf(found, meta(wanted.pick(), total))
 
 
 async def show_staff(call: Call, staff_id: UUID) -> Staff:
-    """One who works for the business."""
+    """A member of the staff of the business."""
     return existing(await staff_store.show_staff(call.db, call.business_id, UserId(staff_id)))

@@ -1,4 +1,4 @@
-"""Where business is done, and who works there: what this room brings along."""
+"""Where business is done, and who works there: the face of the room."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken

@@ -1,4 +1,4 @@
-"""The table of stores, and what others ask of it."""
+"""The table of stores, and the statements that other rooms use."""
 
 from typing import LiteralString
 

@@ -1,4 +1,4 @@
-"""Calls by agents: what this room brings along."""
+"""Calls by agents: the face of the room."""
 
 from collections.abc import Sequence
 

@@ -38,7 +38,7 @@ def source(call: Call) -> Source:
 
 
 async def emit(call: Call, event_type: EventType, data: msgspec.Struct) -> UUID:
-    """Announce what this call's transaction does; the event's id."""
+    """Announce the change of this call's transaction; the event's id."""
     return (await emit_all(call, [(event_type, data)]))[0]
 
 
@@ -71,7 +71,7 @@ def prepare(
     *,
     followed_by: int = 0,
 ) -> EventRows:
-    """Events as they are written, for a statement that does so together with what happened.
+    """Events as they are written, for a statement that writes the change as well.
 
     Their moments lie a millisecond apart, so that logs and queues keep the order, and end now, or
     early enough for so many that the same call tells afterwards.
@@ -95,7 +95,7 @@ def prepare(
 
 
 def note_told(db: Db, book_id: BookId, queued: int) -> None:
-    """Note what the commit has to wake: the workers, when deliveries were queued, or followers."""
+    """Note whom the commit has to wake: the workers, when deliveries were queued, or followers."""
     if queued:
         db.queues_work = True
     db.note_events(book_id)

@@ -1,7 +1,7 @@
 """Notices by mail: each member who may look at an endpoint hears that it fails, or was disabled.
 
 The jobs are queued in the transaction that counts the failure, one for each member, so a notice
-exists exactly when what it tells of does.
+exists exactly when the failure does.
 """
 
 from datetime import datetime, timedelta

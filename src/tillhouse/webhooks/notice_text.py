@@ -40,14 +40,14 @@ class NotedEndpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_current(notice: Notice, endpoint: NotedEndpoint) -> bool:
-    """Whether it still is so: a mail may be late, and must not tell of what is over."""
+    """Whether it still is so: a mail may be late, and must not tell of a failure that is over."""
     if notice.is_disabled:
         return endpoint.status == "disabled" and endpoint.disabled_at == notice.at
     return endpoint.status == "active" and endpoint.first_failed_at == notice.failing_since
 
 
 def subject(notice: Notice, endpoint: NotedEndpoint) -> str:
-    """One line: what happened, where."""
+    """One line: the event, the place."""
     word = "disabled" if notice.is_disabled else "failing"
     return f"Webhook endpoint {word}: {urlsplit(endpoint.url).hostname} ({endpoint.environment})"
 

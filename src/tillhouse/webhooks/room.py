@@ -1,4 +1,4 @@
-"""Signed events to other people's servers: what this room brings along."""
+"""Signed events to other people's servers: the face of the room."""
 
 from datetime import datetime, timedelta
 

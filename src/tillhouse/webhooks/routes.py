@@ -35,7 +35,7 @@ async def recover_endpoint(call: Call, endpoint_id: EndpointId, body: Recovery) 
 async def rotate_secret(
     call: Call, environment: Environment, body: AppChoice
 ) -> Reply[SigningSecret]:
-    """Replace a signing secret; what is kept for a replay lacks it."""
+    """Replace a signing secret; the answer kept for a replay lacks it."""
     secret = await secrets.rotate(call, environment, body)
     return Reply(secret, stored=msgspec.structs.replace(secret, secret=None))
 

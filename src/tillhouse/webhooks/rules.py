@@ -49,7 +49,7 @@ def retry_at(
 ) -> datetime | None:
     """When to try again after the attempt of this number failed; None: never.
 
-    The chance (0 to 1) spreads retries out; what the receiver asks for only ever lengthens.
+    The chance (0 to 1) spreads retries out; a wish of the receiver only ever lengthens the wait.
     """
     if attempt >= ATTEMPTS_MAX:
         return None

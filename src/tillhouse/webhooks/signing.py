@@ -30,7 +30,7 @@ def service_signature(secret: str, body: bytes, at: int) -> str:
 
 
 def standard_signature(secret: str, message_id: str, body: bytes, at: int) -> str:
-    """Base64 HMAC-SHA256 over `id.t.body`; the key is what the secret's base64 stands for."""
+    """Base64 HMAC-SHA256 over `id.t.body`; the key is the decoded base64 of the secret."""
     key = base64.b64decode(secret.removeprefix(_MARK))
     signed = f"{message_id}.{at}.".encode() + body
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -105,7 +105,7 @@ async def _frames(call: Call, given: Given) -> AsyncGenerator[bytes]:
 
 
 class _Reader:
-    """Reads a feed; where it lacks what the feed no longer keeps, it looks for itself."""
+    """Reads a feed; for events that the feed no longer keeps it looks for itself."""
 
     def __init__(self, call: Call, feed: Feed[StreamedEvent], given: Given) -> None:
         self._call = call

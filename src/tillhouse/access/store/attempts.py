@@ -1,4 +1,4 @@
-"""Statements on attempts at passwords, and on what is counted of them."""
+"""Statements on attempts at passwords and their counts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

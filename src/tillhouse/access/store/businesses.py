@@ -1,4 +1,4 @@
-"""Statements that read what rules need to know of a business."""
+"""Statements that read the facts of a business for rules."""
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BusinessId, UserId

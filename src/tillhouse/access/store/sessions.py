@@ -342,7 +342,7 @@ async def update_session_business(
     """Turn a session to another business of its person; the step-up does not go along.
 
     False: the person's sessions there were ended after this one was opened. The membership is held
-    meanwhile, so that whoever ends them ends this one too, or is seen here.
+    meanwhile, so that the transaction that ends them ends this one too, or is seen here.
     """
     done = await db.execute(
         """

@@ -13,7 +13,7 @@ LINK_LASTS = timedelta(minutes=30)
 # somebody's address takes nothing away.
 LINKS_FOR_ADDRESS = Budget(burst=5, every=LINK_LASTS)
 LINKS_FROM_NETWORK = Budget(burst=20, every=timedelta(minutes=3))
-# A token has 256 random bits; the bound is on the work of looking for what isn't there.
+# A token has 256 random bits; the bound limits look-ups of tokens that don't exist.
 WRONG_LINKS = Budget(burst=50, every=timedelta(seconds=36))
 TOO_MANY_LINKS = (
     "Too many links were asked for: use the newest that was mailed, or wait a little and ask again."

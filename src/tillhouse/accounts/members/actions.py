@@ -73,7 +73,7 @@ async def show(call: Call, user_id: UserId) -> MemberFound:
 
 
 async def invite(call: Call, new: NewInvitation) -> Reply[InvitationShown]:
-    """Invite a person; what is kept for a replay lacks the token."""
+    """Invite a person; the answer kept for a replay lacks the token."""
     await people.lock_business(call.db, call.business_id)
     user = call.user
     facts = await store.find_inviting(call.db, call.business_id, new.email, user.user_id, call.now)

@@ -1,4 +1,4 @@
-"""A lower role ends what its member began with the one before, over HTTP and by command."""
+"""A lower role ends sessions and invitations of the one before, over HTTP and by command."""
 
 from datetime import datetime
 

@@ -37,7 +37,7 @@ async def count_people(db: Db, business_id: BusinessId, now: datetime) -> int:
     )
 
 
-# Of members and invitations in `p`, what a list and a page of one tell.
+# The columns of members and invitations `p` that a list and a page of one tell.
 _SHOWN = """
     SELECT p.id, u.name, coalesce(p.email, u.email) AS email, p.role,
         CASE WHEN p.email IS NULL THEN 'active' ELSE 'invited' END AS status,

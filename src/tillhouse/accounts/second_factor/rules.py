@@ -1,4 +1,4 @@
-"""Rules of the second factor: which code is whose, and what is refused."""
+"""Rules of the second factor: which code is whose, and the refusals."""
 
 import base64
 import re
@@ -94,7 +94,7 @@ def step_of(secret: bytes, code: str, moment: datetime) -> int | None:
 
 
 def compact(given: str) -> str:
-    """A code without what stands between its parts, in capitals."""
+    """A code in capitals, without the signs between its parts."""
     return re.sub(r"[\s-]", "", given).upper()
 
 
@@ -109,5 +109,5 @@ def grouped(code: str) -> str:
 
 
 def _totp(secret: bytes) -> TOTP:
-    # SHA-1 is what every application can do; HMAC doesn't rest on its collisions.
+    # Every application supports SHA-1; HMAC doesn't rest on its collisions.
     return TOTP(secret, _DIGITS, SHA1(), _STEP_S)  # noqa: S303

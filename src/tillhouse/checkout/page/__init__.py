@@ -86,7 +86,7 @@ def payment_page(
 
 
 def refusal(message: str, request_id: str) -> RawAnswer:
-    """The page of what can't be shown."""
+    """The page of a refusal."""
     text = _ENVIRONMENT.get_template("refusal.html").render(
         message=message, request_id=request_id, assets=ASSETS
     )

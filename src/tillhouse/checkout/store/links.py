@@ -1,4 +1,4 @@
-"""Statements on single payment links, and on what they collect."""
+"""Statements on single payment links and their payments."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, CustomerId
 
-# $2 is now: what has expired by then reads so.
+# $2 is now: a link that has expired by then reads so.
 STATUS: LiteralString = """
     CASE WHEN l.status = 'active' AND l.expires_at <= $2 THEN 'EXPIRED' ELSE l.status END
 """
@@ -147,7 +147,7 @@ async def find_earlier(db: Db, book_id: BookId, key: str) -> Record | None:
 async def upsert_link(
     db: Db, book_id: BookId, now: datetime, row: LinkRow, *, names_customer: bool
 ) -> Record:
-    """A link of a target, or the active one that it has, with what the request says of it."""
+    """A link of a target, or the active one that it has, with the fields that the request gives."""
     made = await db.fetchrow(
         "WITH l AS ("
         + _NEW

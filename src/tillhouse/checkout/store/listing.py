@@ -77,7 +77,7 @@ async def count_found(db: Db, book_id: BookId, query: LinkQuery) -> int:
 
 
 async def count_tallied(db: Db, book_id: BookId, query: LinkQuery) -> int:
-    """How many fit by the tallies of whole days; what is left at the two ends is counted itself.
+    """How many fit by the tallies of whole days; the rest at the two ends is counted itself.
 
     Those that have expired, and of which no sweep has said so yet, are moved from one status to
     the other.

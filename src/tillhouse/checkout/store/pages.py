@@ -26,7 +26,7 @@ _VERSION: LiteralString = (
 
 
 async def find_page(db: Db, reference: str, now: datetime) -> Record | None:
-    """All that the page of a link needs; of the customer only what a provider may."""
+    """All facts of the page of a link; of the customer only those for a provider."""
     return await db.fetchrow(
         """
         SELECT l.book_id, l.id, l.reference, l.target_type, l.order_id, l.title, l.description,

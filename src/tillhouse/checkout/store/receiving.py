@@ -70,7 +70,7 @@ async def update_received(db: Db, key: BookKey, now: datetime, received: LinkPay
 async def update_reversed(
     db: Db, key: BookKey, left: Decimal, status: str, payments: int, now: datetime
 ) -> None:
-    """Count what went back no longer: what is left of all, the status since, how many are."""
+    """Uncount a return: the rest of all, the status since, how many are left."""
     await db.execute(
         """
         UPDATE payment_links SET amount_received = $4, status = $5, updated_at = $3,

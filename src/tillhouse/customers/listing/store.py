@@ -61,7 +61,7 @@ async def find_newest(db: Db, book_id: BookId, page: Page) -> CustomerPage:
 
 
 async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page) -> CustomerPage:
-    """A page of those who match; found first and ordered then, or the order would lead the way."""
+    """A page of matching customers; found first, or the plan would walk by their order."""
     where = _where(book_id, matching)
     row = await db.fetchrow(
         """
@@ -103,7 +103,7 @@ async def count_matching(db: Db, book_id: BookId, matching: Matching) -> int:
 async def list_changed(
     db: Db, book_id: BookId, matching: Matching, position: Position | None, count: int
 ) -> Sequence[Customer]:
-    """So many of those who match after a place, the oldest change first."""
+    """So many matching customers after a place, the oldest change first."""
     where = and_after(_where(book_id, matching), "c.updated_at, c.id", position)
     rows = await db.fetch(
         CUSTOMER + where.sql() + " ORDER BY c.updated_at, c.id LIMIT " + where.slot(count),

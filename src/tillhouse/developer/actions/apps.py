@@ -20,7 +20,7 @@ DEFAULT_NAME = "Default app"
 async def open_default_apps(
     services: Services, db: Db, business_id: BusinessId, books: list[BookId], now: datetime
 ) -> None:
-    """Give each new book the app that takes what is made without one, and its signing secret."""
+    """Give each new book the default app, which takes rows made without one, and its secret."""
     for book_id in books:
         app_id = AppId(new_id())
         await store.insert_app(db, book_id, app_id, DEFAULT_NAME, now, is_default=True)

@@ -90,7 +90,7 @@ async def show(call: Call, key_id: KeyId) -> Key:
 
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
-    """Change what the patch names; what comes of it holds on the key's next request."""
+    """Change the fields that the patch names; the result holds on the key's next request."""
     role = await _lock_role(call)
     row = await _lock_usable(call, key_id)
     business = await _business(call)
@@ -179,7 +179,7 @@ async def _lock_usable(call: Call, key_id: KeyId) -> Record:
 
 
 async def _lock_role(call: Call) -> str | None:
-    """The caller's role; who changes it meanwhile waits, or came before and is heard."""
+    """The caller's role; a change of it meanwhile waits, or came before and counts."""
     return await lock_role(call.db, call.business_id, call.user.user_id)
 
 
@@ -201,7 +201,7 @@ async def _business(call: Call) -> rules.BusinessFacts:
 
 
 async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None, list[FieldError]]:
-    """The key as it would be, its app, and what speaks against it."""
+    """The key as it would be, its app, and the faults."""
     business = await _business(call)
     facts = rules.new_key(new, business)
     found = await _key_faults(call, new, facts, business)

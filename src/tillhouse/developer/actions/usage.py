@@ -10,7 +10,7 @@ from tillhouse.kit.secrets import Environment
 
 
 async def show_usage(call: Call, wanted: UsageFilter) -> list[UsageRecord]:
-    """Usage per day, route and class of status; what this process counted until now included."""
+    """Usage per day, route and class of status; the counts of this process included."""
     await call.services.usage.flush()
     since = call.now.date() - timedelta(days=wanted.days - 1)
     return await store.list_usage(call.db, call.user.books.all(), since, wanted.developer_app_id)

@@ -46,7 +46,7 @@ async def show_app(db: Db, book_id: BookId, app_id: AppId) -> App | None:
 
 
 async def find_default_app(db: Db, book_id: BookId) -> UUID:
-    """The app of what is made without one."""
+    """The app of rows that are made without one."""
     return await db.fetchval(
         "SELECT id FROM developer_apps WHERE book_id = $1 AND is_default", book_id
     )

@@ -190,7 +190,7 @@ async def update_key(
     expires_at: datetime | None,
     now: datetime,
 ) -> None:
-    """Write what may change: (name, scopes, origins, ranges), policy and expiry."""
+    """Write the fields that may change: (name, scopes, origins, ranges), policy and expiry."""
     await db.execute(
         """
         UPDATE api_keys SET name = $3, scopes = $4, allowed_origins = $5,
@@ -233,7 +233,7 @@ async def revoke_key(db: Db, row_key: BookKey, now: datetime) -> None:
 
 
 async def delete_key(db: Db, row_key: BookKey) -> None:
-    """Remove a key and what was counted for it alone."""
+    """Remove a key and its own counts."""
     await db.execute(
         """
         WITH cell AS (DELETE FROM rate_cells WHERE book_id = $1 AND key_id = $2)

@@ -1,1 +1,1 @@
-"""The books as they are read: accounts with what is on them, and entries."""
+"""The books as they are read: accounts with their balances, and entries."""

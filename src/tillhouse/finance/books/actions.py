@@ -1,4 +1,4 @@
-"""Reading the books: what is on each account, and the entries that made it."""
+"""Reading the books: the balance of each account, and the entries that made it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 
 async def show_balances(call: Call, wanted: BalanceQuery) -> TrialBalance:
-    """Every account with what is on it, and what they sum to."""
+    """Every account with its balance, and their sums."""
     ends = None
     if wanted.date is not None:
         clock = await find_clock(call.db, call.book.id, None)

@@ -39,7 +39,7 @@ class EntryPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def list_balances(db: Db, book_id: BookId, ends: datetime | None) -> Sequence[Record]:
-    """Debits and credits of each kind of account and currency, of what moved before a moment.
+    """Debits and credits of each kind of account and currency, of the transfers before a moment.
 
     Days that are summed up come from their sums, and the one that is split from its quarters of an
     hour; entries that were booked since are read.

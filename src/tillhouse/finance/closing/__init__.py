@@ -1,1 +1,1 @@
-"""Closing of periods: what is dated within one changes no more."""
+"""Closing of periods: a figure of a closed period changes no more."""

@@ -19,5 +19,5 @@ async def lock_closed_until(db: Db, book_id: BookId) -> datetime | None:
 
 
 async def update_closed_until(db: Db, book_id: BookId, ends: datetime | None) -> None:
-    """Close everything before a moment, and open what comes after it."""
+    """Close everything before a moment, and open the time after it."""
     await db.execute("UPDATE books SET closed_until = $2 WHERE id = $1", book_id, ends)

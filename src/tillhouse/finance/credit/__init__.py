@@ -1,1 +1,1 @@
-"""The credit of customers: what they paid beyond what they bought."""
+"""The credit of customers: money that they paid beyond their purchases."""

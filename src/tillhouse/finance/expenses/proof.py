@@ -1,4 +1,4 @@
-"""Proof that a book's ledger says what its expenses say."""
+"""Proof that a book's ledger agrees with its expenses."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Expenses: what is wrong with a new one, and what it posts. Pure decisions."""
+"""Expenses: the faults of a new one, and its postings. Pure decisions."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -115,7 +115,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Expenses by id, with what their transfers and their transaction say."""
+    """Expenses by id, with the sums of their transfers and their transaction."""
     return await db.fetch(
         """
         SELECT e.id, e.amount, e.voided_at IS NOT NULL AS is_voided,

@@ -1,4 +1,4 @@
-"""Reconcile books: find what differs, and mend what can be mended by adding to them."""
+"""Reconcile books: find differences, and mend those that adding rows can mend."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Literal
@@ -37,7 +37,7 @@ from tillhouse.room import SourceType
 Progress = Callable[[int, int], None]
 
 
-# Shown what a repair is about to do, before it does anything.
+# Shown the steps of a repair before it does anything.
 Plan = Callable[[ReconcilingReport], None]
 
 
@@ -85,12 +85,12 @@ class Reconciliation:
         self._sharing = Sharing(services)
 
     async def look(self) -> ReconcilingReport:
-        """Find what differs, and change nothing."""
+        """Find the differences, and change nothing."""
         found = [one.difference async for one in self._differences()]
         return self._report(found)
 
     async def repair(self, show_plan: Plan = _show_nothing) -> ReconcilingReport:
-        """Show the plan, mend what can be mended, and tell what differs then and what no more."""
+        """Show the plan, mend, and tell which differences remain and which are gone."""
         found = [one async for one in self._differences()]
         show_plan(self._report([one.difference for one in found]))
         failed: dict[tuple[str, ...], str] = {}

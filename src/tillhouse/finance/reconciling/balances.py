@@ -1,4 +1,4 @@
-"""The money that lies at a provider now, beside what is booked: told, and never a difference.
+"""The money that lies at a provider now, beside the booked amount: told, and never a difference.
 
 The provider settles to a bank account and may hold money of other books, so the two needn't agree.
 """

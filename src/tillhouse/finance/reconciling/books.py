@@ -1,4 +1,4 @@
-"""A book held against itself: orders, links, the wallet, and what waits too long."""
+"""A book held against itself: orders, links, the wallet, and rows that wait too long."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ _KINDS: dict[str, Kind] = {
     "balance": "wallet_differs",
     DUE: "payout_due",
 }
-# Said with what mends it, beside the proof.
+# Said with its remedy, beside the proof.
 _SAID_APART = (WAITING_PAYIN, WAITING_WITHDRAWAL, WAITING_REFUND)
 
 

@@ -1,4 +1,4 @@
-"""A provider's money, day by day: what the provider tells beside what is booked; pure decisions.
+"""A provider's money, day by day: the provider's amounts beside the booked ones; pure decisions.
 
 A thing counts on one day for both sides, that of the provider's moment, so that a payment of
 midnight is no difference. A thing that was asked about by itself counts as it was answered then.

@@ -29,7 +29,7 @@ class DisputeCheck:
         self._payments = payments
 
     async def run(self) -> AsyncIterator[FoundDifference]:
-        """Compare the provider's list with what is recorded of our payments."""
+        """Compare the provider's list with the records of our payments."""
         if not self._side.connection.provider.capabilities.has_disputes:
             return
         async for page in read_pages(self._side, "disputes"):
@@ -58,7 +58,7 @@ class DisputeCheck:
             after = own[-1].provider_dispute_id
 
     async def _ask(self, own: OwnDispute) -> FoundDifference | None:
-        """The difference between a dispute and what the provider tells of its payment."""
+        """The difference between a dispute and the provider's word on its payment."""
         connection = self._side.connection
         if not connection.provider.capabilities.has_statement:
             return None

@@ -40,7 +40,7 @@ class PaymentCheck:
         return len(self._foreign)
 
     async def run(self) -> AsyncIterator[FoundDifference]:
-        """Compare the statement with what is recorded, then what it doesn't tell of."""
+        """Compare the statement with the records, then the records that it lacks."""
         async for page in read_pages(self._side, "payments"):
             async for found in self._compare(page.payments):
                 yield found

@@ -74,7 +74,7 @@ class RefundCheck:
             if one is None:
                 if line.state != "failed" and line.transaction_id in kept:
                     self._unrecorded.add(line.provider_reference)
-                    # So much of what went back is known, by no name.
+                    # So much of the returned money is known, by no name.
                     recorded[line.transaction_id] -= line.amount
                     if recorded[line.transaction_id] < 0:
                         yield self._gone(line, line.transaction_id)

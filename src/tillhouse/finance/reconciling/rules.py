@@ -1,4 +1,4 @@
-"""The comparison of what both sides tell: pure decisions."""
+"""The comparison of both sides' records: pure decisions."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ Verdict = tuple[Kind, str, Remedy | None]
 
 
 def judge_payments(own: Sequence[OwnPayment], told: Sequence[SeenPayment]) -> Verdict | None:
-    """The difference between what is recorded of one transaction and what the provider tells."""
+    """The difference between the record of one transaction and the provider's."""
     arrived = [one for one in told if one.state in ("successful", "reversed") and one.amount > 0]
     kept = [one for one in own if one.status == "received"]
     if not arrived:
@@ -69,7 +69,7 @@ def _sum(payments: Sequence[OwnPayment] | Sequence[SeenPayment]) -> Decimal:
 
 
 def judge_refund(own: OwnRefund, seen: SeenRefund | None, now: datetime) -> Verdict | None:
-    """The difference between a refund and what the provider tells; None: it knows it not."""
+    """The difference between a refund and the provider's record; None: it has none."""
     if seen is not None:
         state = f"it is {own.status} here, and {seen.state} at the provider"
         step = refund_step(own.status, seen.state)
@@ -92,7 +92,7 @@ def judge_listed_refund(own: OwnRefund, line: ListedRefund, now: datetime) -> Ve
 
 
 def judge_dispute(own: OwnDispute | None, seen: SeenDispute) -> Verdict | None:
-    """The difference between a dispute and what the provider tells; None: it is not recorded."""
+    """The difference between a dispute and the provider's record; None: it is not recorded here."""
     if own is None:
         return _unrecorded(seen)
     if (own.status, own.taken_told, own.fee) == (seen.state, seen.taken, seen.fee):
@@ -127,7 +127,7 @@ def unknown_dispute(own: OwnDispute) -> Verdict:
 
 
 def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verdict | None:
-    """The difference between a withdrawal and what the provider tells; None: it knows it not."""
+    """The difference between a withdrawal and the provider's record; None: it has none."""
     if seen is None:
         return _judge_unknown(own, now)
     state = f"it is {own.status} here, and {seen.state} at the provider"

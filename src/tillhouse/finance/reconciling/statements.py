@@ -1,4 +1,4 @@
-"""The words of a provider: its statement, page by page, and what it says of one thing."""
+"""The words of a provider: its statement, page by page, and its answer about one thing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable

@@ -269,7 +269,7 @@ async def list_unbooked(
 
 
 async def list_links(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """A page of the links, with what they and their payments say they have received."""
+    """A page of the links, with their own sums received and those of their payments."""
     return await db.fetch(
         """
         SELECT l.id, l.reference, l.amount_received AS kept, l.payments_count AS count,
@@ -321,7 +321,7 @@ async def show_wallet(db: Db, book_id: UUID) -> dict[str, Any]:
 
 
 async def find_own_balances(db: Db, book_id: UUID) -> OwnBalances:
-    """The balance of the wallet, and what is booked at providers, in the currency of the book."""
+    """The balance of the wallet, and that booked at providers, in the book's currency."""
     row = await db.fetchrow(
         """
         SELECT coalesce((SELECT b.credits - b.debits FROM ledger_balances b

@@ -54,7 +54,7 @@ REMEDIES: Mapping[Remedy, str] = {
     "apply": "apply it to what was paid for",
     "ask": "ask the provider how it ended, as the worker does",
 }
-"""The steps of a repair, in words: each adds to the books, and none changes what is written."""
+"""The steps of a repair, in words: each adds to the books, and none changes a row."""
 
 
 class ReconciledPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ class RecordFix(msgspec.Struct, frozen=True):
 
 
 class ApplyFix(msgspec.Struct, frozen=True):
-    """Apply what arrived for a target."""
+    """Apply the payments of a target."""
 
     origin: Origin
     target: tuple[str, UUID]
@@ -113,7 +113,7 @@ Fix: TypeAlias = RecordFix | ApplyFix | AskFix | AskRefundFix
 
 
 class FoundDifference(msgspec.Struct, frozen=True):
-    """A difference, and what mends it."""
+    """A difference, and its remedy."""
 
     difference: Difference
     fix: Fix | None = None
@@ -206,7 +206,7 @@ class SeenMoney(msgspec.Struct, kw_only=True):
 
 
 class MovedMoney(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Money that moved on a day: what came is above 0, what left is below."""
+    """Money that moved on a day: money that came is above 0, money that left below."""
 
     payments: Decimal = Decimal(0)
     fees: Decimal = Decimal(0)
@@ -280,7 +280,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     connected_at: datetime | None
     since: datetime
     until: datetime
-    # Whether the book was named: what could be another's is then said to be its own.
+    # Whether the book was named: money that could be another's is then said to be its own.
     is_named: bool
 
     @property
@@ -306,7 +306,7 @@ class ReconcilingReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     # Lines of the statements that are other books', which collect by the same account.
     foreign: int
     differences: list[Difference]
-    # The money that moved at each provider, day by day, beside what is booked.
+    # The money that moved at each provider, day by day, beside the booked amounts.
     days: list[ProviderDays] = []
     # The money that lies at each provider now, beside the wallet.
     balances: list[BalanceBeside] = []

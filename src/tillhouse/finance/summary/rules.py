@@ -84,7 +84,7 @@ def local_start(moment: datetime, zone: str) -> str:
 
 
 def label(asked: Period) -> str:
-    """The period for people; what both ends share is said once."""
+    """The period for people; the common part of both ends is said once."""
     first, last = asked.first, asked.last
     if first == last:
         return _written(last, "%b %Y")

@@ -52,7 +52,7 @@ _SALES: LiteralString = """
         WHERE $2::uuid IS NULL OR s.store_id = $2
         GROUP BY 1
     )"""
-# The same times, of what transfers moved on these accounts.
+# The same times, of the transfers on these accounts.
 _MONEY: LiteralString = """
     money AS (
         SELECT coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'cash'), 0) AS cash_expected,

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 
 async def requery(call: Call, transaction_id: UUID) -> Reply[Transaction]:
-    """The transaction, and after the commit what its provider says; without one it stays so."""
+    """The transaction, and after the commit its provider's answer, if it has one."""
     transaction = await show_transaction(call, transaction_id)
     cause = await find_cause(call.db, call.book.id, transaction_id)
     before = transaction.status
@@ -45,7 +45,7 @@ def _reply(transaction: Transaction, before: TransactionStatus) -> Reply[Transac
 
 
 async def _ask(call: Call, cause: Record) -> None:
-    """Ask outside of any transaction, and apply what was news."""
+    """Ask outside of any transaction, and apply the news."""
     if cause["withdrawal_id"] is not None:
         await ask(call.services, call.book, cause["withdrawal_id"])
         return
@@ -55,5 +55,5 @@ async def _ask(call: Call, cause: Record) -> None:
         try:
             await apply_target(call.services, origin, (cause["target_type"], cause["target_id"]))
         except Problem as error:
-            # Its job says what is wrong, and tries again.
+            # Its job reports the fault, and tries again.
             log.warning("payment_not_applied", payin=str(cause["payin_id"]), error=str(error))

@@ -1,4 +1,4 @@
-"""The pages of bills of stays, for whoever was given the address."""
+"""The pages of bills of stays, for each reader who has the address."""
 
 from tillhouse.folios.bills.actions import ADDRESSES, find
 from tillhouse.http.raw import RawRoute

@@ -1,4 +1,4 @@
-"""Bills of stays: what one says of a folio. Pure decisions.
+"""Bills of stays: the content of one, from its folio. Pure decisions.
 
 The sums are those of the folio:
 
@@ -48,7 +48,7 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     items: list[BilledItem]
     # Stands for the lines where these aren't told.
     summary: str = ""
-    # Discount, taxes on top and the like: what comes to the price.
+    # Discount, taxes on top and the like: the additions to the price.
     parts: list[tuple[str, Decimal]]
     total: Decimal
     returned: Decimal = _ZERO
@@ -100,7 +100,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     unspent: Decimal
     spent_elsewhere: Decimal = _ZERO
     owed: Decimal
-    # Of what is owed and of the nights to come, all that no money of the stay will pay.
+    # The part of the debt and of later nights that no money of the stay will pay.
     expected: Decimal
     deposit: Decimal
 
@@ -111,7 +111,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def snapshot(found: FolioRows, folio: Folio, more: Particulars, available: Funds) -> Content:
-    """The content of a bill of the stay, made now; `available` is what is left of its money."""
+    """The content of a bill of the stay, made now; `available` is the rest of its money."""
     stay, rows = found.stay, [row for row in found.orders if row.seen.position.is_sold]
     parts = {one.id: one for one in more.orders}
     to_come = _to_come(found)

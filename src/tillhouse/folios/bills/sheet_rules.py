@@ -147,7 +147,7 @@ def _payment_entry(payment: Payment, currency: str, zone: ZoneInfo) -> Entry:
 
 
 def _used(payment: Payment, currency: str) -> Iterator[str]:
-    """The part of what a dispute took that had paid charges: they stay paid."""
+    """The part of a dispute's money that had paid charges: they stay paid."""
     if used := payment.taken + payment.amount if payment.taken else Decimal(0):
         taken = amount(payment.taken, currency)
         yield f"{taken} taken, of which {amount(used, currency)} had paid charges that stay paid"

@@ -1,4 +1,4 @@
-"""The statement of bills: what one says beside the folio."""
+"""The statement of bills: their content beside the folio."""
 
 from typing import LiteralString
 

@@ -70,7 +70,7 @@ class CancelledStay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio:
-    """Hand unspent money of a stay back; what came by a provider goes back through it."""
+    """Hand unspent money of a stay back; a provider's payment goes back through it."""
     if new.method not in (None, METHOD):
         return await payments.refund(call, reservation_id, new)
     key = BookKey(call.book.id, reservation_id)
@@ -86,7 +86,7 @@ async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio
 
 
 async def cancel(call: Call, reservation_id: UUID, how: StayCancel) -> CancelledStay:
-    """Cancel a reservation; where it is wished, what came by providers for it goes back."""
+    """Cancel a reservation; where wished, payments by providers for it go back."""
     key = BookKey(call.book.id, reservation_id)
     if how.refund_deposit:
         await lock_payments(call.db, call.book.id, await list_payins(call.db, key))

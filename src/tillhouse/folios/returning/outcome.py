@@ -96,7 +96,7 @@ class StayRefundOutcome(msgspec.Struct, frozen=True):
 async def lock(
     services: Services, db: Db, asked: SentStayRefund
 ) -> LockedRow[SentStayRefund, SeenRefund] | None:
-    """A refund with its payment and its stay, to be brought to what the provider says of it."""
+    """A refund with its payment and its stay, to be brought to the provider's state of it."""
     await lock_payments(db, asked.book_id, [asked.payin_id])
     stay = await lock_stay(db, BookKey(asked.book_id, asked.reservation_id))
     sent = await lock_return(db, asked.book_id, asked.id)
@@ -134,7 +134,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     reference = outcome.seen.provider_reference
     ending = StayRefundEnding(status="successful", provider_refund_id=reference)
     await outcome.end(ending)
-    # It counts as on its way no more, so that this is part of what is unspent.
+    # It counts as on its way no more, so that this is part of the unspent money.
     found = await payments.available_of(call, outcome.stay)
     booked = min(given, found.get(sent.customer_id, Decimal(0)))
     row = await _book(outcome, booked, Way("refund", sent.reason)) if booked > 0 else None
@@ -166,7 +166,7 @@ async def _take(outcome: StayRefundOutcome, given: Decimal) -> None:
         await release(call.db, outcome.ledger, sent.credit_hold_id)
         await settle(call.db, outcome.ledger, sent.hold_id, FUNDING, kind=FUNDED)
         return
-    # It had failed, and its holds are gone: the wallet gives what it has, the rest is a claim.
+    # It had failed, and its holds are gone: the wallet gives all it has, the rest is a claim.
     if not given:
         return
     available = await lock_available(call.db, call.book.id, Account("wallet"))
@@ -182,7 +182,7 @@ async def _book(outcome: StayRefundOutcome, amount: Decimal, way: Way) -> FolioP
 
 
 async def _fail(outcome: StayRefundOutcome) -> None:
-    """Let go of what was held."""
+    """Release its holds."""
     call, sent = outcome.call, outcome.sent
     for hold_id in (sent.credit_hold_id, sent.hold_id):
         if hold_id is not None:

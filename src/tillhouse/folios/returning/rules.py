@@ -1,4 +1,4 @@
-"""Which payment of a stay goes back, and what must be true of it: pure decisions."""
+"""The payment of a stay that goes back, and its conditions: pure decisions."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -88,10 +88,10 @@ class ReturnFaultFacts(msgspec.Struct, frozen=True, kw_only=True):
     credit_hold: str | None
     # The refund of the stay that it became.
     booked: Decimal | None
-    # Given to the funding of the wallet, and taken from what the provider has.
+    # Given to the funding of the wallet, and taken from the money at the provider.
     funded: Decimal
     short: Decimal
-    # Of the payment that it gives back: its amount, and what of it refunds give back.
+    # Of the payment that it gives back: its amount, and the part that refunds give back.
     arrived: Decimal
     given_back: Decimal
     told: Decimal

@@ -115,7 +115,7 @@ async def insert_return(db: Db, book_id: BookId, new: NewStayRefundRow, now: dat
 
 
 async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> SentStayRefund | None:
-    """One refund, which nobody else moves meanwhile."""
+    """One refund, locked until the transaction ends."""
     row = await db.fetchrow(
         _SENT + " WHERE f.book_id = $1 AND f.id = $2 FOR NO KEY UPDATE OF f", book_id, refund_id
     )
@@ -208,7 +208,7 @@ async def update_ended(
 
 
 class BookedStayRefund(msgspec.Struct, frozen=True, kw_only=True):
-    """The refund of the stay that one through a provider became, and what it lacked."""
+    """The refund of the stay that one through a provider became, and its missing part."""
 
     # None: the stay had nothing left of it.
     refund_id: UUID | None
@@ -219,7 +219,7 @@ class BookedStayRefund(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def update_booked(db: Db, sent: SentStayRefund, booked: BookedStayRefund) -> None:
-    """Keep what was booked of it."""
+    """Keep its booked amounts."""
     await db.execute(
         """
         UPDATE folio_returns SET refund_id = $3, transaction_id = $4, shortfall = $5,
@@ -258,7 +258,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 async def list_with_money(
     db: Db, book_id: UUID, after: UUID, limit: int
 ) -> Sequence[ReturnFaultFacts]:
-    """Refunds by id, with what their holds and their transfers say."""
+    """Refunds by id, with the sums of their holds and their transfers."""
     rows: Sequence[Record] = await db.fetch(
         """
         SELECT f.id, f.status, f.amount, f.shortfall, f.taken_before, h.status AS hold,

@@ -160,7 +160,7 @@ async def list_absent(db: Db, book_id: BookId, day: date, limit: int) -> list[UU
 
 
 async def add_progress(db: Db, book_id: BookId, day: date, done: Progress) -> None:
-    """Count what was done for an audit."""
+    """Count the work done for an audit."""
     await db.execute(
         """
         UPDATE hotel_audits SET nights = nights + $3, amount = amount + $4,

@@ -31,7 +31,7 @@ class FolioPaymentRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def insert_payment(db: Db, key: BookKey, row: FolioPaymentRow, now: datetime) -> None:
-    """Keep what came in for a stay, or went back."""
+    """Keep a payment of a stay, or a refund."""
     await db.execute(
         """
         INSERT INTO folio_payments (book_id, reservation_id, id, customer_id, kind, method, amount,
@@ -78,7 +78,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Payments by id, with what their transfers and their transaction say."""
+    """Payments by id, with the sums of their transfers and their transaction."""
     return await db.fetch(
         """
         SELECT p.id, p.kind, p.amount, p.method,
@@ -100,7 +100,7 @@ async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Seq
 
 
 async def list_overspent(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Stays by id, with what came in for them, and what was used and doesn't fit its payment."""
+    """Stays by id, with their payments, and uses that don't fit their payment."""
     return await db.fetch(
         """
         WITH stays AS MATERIALIZED (

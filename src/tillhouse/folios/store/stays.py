@@ -172,7 +172,7 @@ async def insert_night(db: Db, key: BookKey, night: date, order_id: OrderId) -> 
 
 
 async def list_moved(db: Db, key: BookKey) -> list[Moved]:
-    """The sums of what came in for a stay, went back and was used for its orders."""
+    """The sums of a stay's payments, its refunds and the uses for its orders."""
     rows = await db.fetch(_MOVED, *key)
     return [Moved(**row) for row in rows]
 

@@ -2,7 +2,7 @@
 
 Stays that may change rooms are taken in the order of their first days, and each gets a room that is
 free until its end. Where no stay keeps its room this finds a way whenever there is one. Where some
-do, it may miss one: what can be booked is what it finds, here and in the availability of rooms.
+do, it may miss one: bookings and the availability of rooms go by the ways that it finds.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,7 +53,7 @@ class WantedDays(msgspec.Struct, frozen=True):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """The rooms that were found for those who want one, and the stays that change theirs."""
+    """The rooms found for the bookings that want one, and the stays that change theirs."""
 
     rooms: list[UUID]
     moves: dict[UUID, UUID]

@@ -128,7 +128,7 @@ async def list_near(
     """The stays of each type near the days, and which of them may change rooms for these days.
 
     Near are those that meet the days, so many more before and after them, and all that meet these.
-    A stay that reaches beyond them keeps its room: what it would meet there is not looked at.
+    A stay that reaches beyond them keeps its room: the stays that it would meet there are not read.
     """
     rows = await db.fetch(
         _NEAR

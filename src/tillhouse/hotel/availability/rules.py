@@ -22,7 +22,7 @@ def day_errors(since: date, until: date, today: date) -> Iterator[FieldError]:
 def free_nights(
     nights: Sequence[str], rooms: int, changes: Iterable[tuple[int, int]]
 ) -> list[FreeNight]:
-    """How many rooms are free each night, by a running sum of who comes and who goes.
+    """How many rooms are free each night, by a running sum of arrivals and departures.
 
     Of each change: its day, counted from the first of the nights, and how many rooms more are taken
     from it on. A change before the first night counts from that on, one after the last not at all.

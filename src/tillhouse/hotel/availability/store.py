@@ -33,8 +33,8 @@ _ROOMS: LiteralString = """
     ) r ON true
 """
 # The stays that meet the days, by type: how many they are, and how many rooms more (or fewer) are
-# taken from a day on. Those that began before are counted; who comes and goes is tallied. Days are
-# numbers from the first one.
+# taken from a day on. Those that began before are counted; later arrivals and departures are
+# tallied. Days are numbers from the first one.
 _STAYS: LiteralString = """
     SELECT e.room_type_id, array_agg(e.day - d.since) AS days, array_agg(e.change) AS changes,
         coalesce(sum(e.change) FILTER (WHERE e.comes), 0)::integer AS stays

@@ -64,7 +64,7 @@ async def new_faults(call: Call, new: NewGuest, at: str = "") -> list[FieldError
 
 
 async def change(call: Call, guest_id: UUID, patch: GuestPatch) -> Guest:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     before = existing(await GUESTS.lock(call.db, call.book.id, guest_id))
     old = facts_of(rules.GuestFacts, before)
     facts = merged(old, patch)

@@ -34,7 +34,7 @@ GUESTS = BookTable(
 async def upsert_guest(
     db: Db, key: BookKey, customer_id: CustomerId, facts: GuestFacts, now: datetime
 ) -> Record:
-    """The guest that a customer is, with what was not known yet; made, when there is none."""
+    """The guest that a customer is, with new facts added; made, when there is none."""
     row = await db.fetchrow(
         """
         INSERT INTO hotel_guests (book_id, id, customer_id, name, document_type, document_number,

@@ -1,1 +1,1 @@
-"""Quotes: what a stay would cost, before anybody books it."""
+"""Quotes: the cost of a stay before it is booked."""

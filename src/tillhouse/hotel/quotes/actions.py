@@ -1,4 +1,4 @@
-"""Quotes: what a stay would cost, by each way in which its room is sold."""
+"""Quotes: the cost of a stay, by each way in which its room is sold."""
 
 from datetime import date, timedelta
 
@@ -14,7 +14,7 @@ from tillhouse.kit.values import DayClock
 
 
 async def list_page(call: Call, wanted: QuoteQuery) -> PageOf[Quote]:
-    """One page of what the stay would cost; whether a room is free is for availability to say."""
+    """One page of costs of the stay; availability says whether a room is free."""
     page, which = wanted.pick(), (wanted.room_type_id, wanted.rate_plan_id)
     terms = await store.count_ways(call.db, call.book.id, *which)
     today = DayClock.at_midnight(terms["time_zone"]).today(call.now)

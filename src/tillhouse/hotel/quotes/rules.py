@@ -1,4 +1,4 @@
-"""Rules of quotes: which days may be asked for, and what a stay costs. Pure decisions."""
+"""Rules of quotes: which days may be asked for, and the cost of a stay. Pure decisions."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -63,7 +63,7 @@ async def new_faults(call: Call, new: NewRatePlan) -> list[FieldError]:
 
 
 async def change(call: Call, rate_plan_id: UUID, patch: RatePlanPatch) -> RatePlan:
-    """Change what the patch names; what is booked keeps its prices."""
+    """Change the fields that the patch names; booked nights keep their prices."""
     currency = (await find_terms(call.db, call.book.id)).currency
     check(rules.plan_faults(patch, currency, []))
     old = existing(await RATE_PLANS.lock(call.db, call.book.id, rate_plan_id))

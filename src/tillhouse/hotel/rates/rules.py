@@ -66,7 +66,7 @@ class TaxAmount(msgspec.Struct, frozen=True):
 
 
 class NightCost(msgspec.Struct, frozen=True):
-    """The cost of one night: its price, the taxes, and what is to be paid in all."""
+    """The cost of one night: its price, the taxes, and the amount to pay in all."""
 
     price: Decimal
     taxes: list[TaxAmount]

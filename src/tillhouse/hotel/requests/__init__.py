@@ -1,1 +1,1 @@
-"""Service requests: what guests ask for, and who sees to it."""
+"""Service requests: the wishes of guests, and the members who see to them."""

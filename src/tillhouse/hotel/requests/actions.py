@@ -35,7 +35,7 @@ async def show(call: Call, service_request_id: UUID) -> ServiceRequest:
 
 
 async def create(call: Call, new: NewServiceRequest) -> ServiceRequest:
-    """Note what a guest asks for, and tell of it."""
+    """Note the wish of a guest, and tell of it."""
     facts = await _facts(call, new)
     check(rules.new_faults(new, facts))
     key, subject = BookKey(call.book.id, new_id()), rules.subject_of(new, facts)
@@ -52,7 +52,7 @@ async def new_faults(call: Call, new: NewServiceRequest) -> list[FieldError]:
 async def change(
     call: Call, service_request_id: UUID, patch: ServiceRequestPatch
 ) -> ServiceRequest:
-    """Change what the patch names; of two changes at once the second sees the first."""
+    """Change the fields that the patch names; of two changes at once the second sees the first."""
     before = existing(await store.lock_request(call.db, call.book.id, service_request_id))
     check(await _assignee_faults(call, patch))
     old = facts_of(rules.RequestFacts, before)

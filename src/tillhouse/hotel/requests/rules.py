@@ -1,4 +1,4 @@
-"""Rules of service requests: whom they are for, and what may become of them. Pure decisions."""
+"""Rules of service requests: whom they are for, and their next states. Pure decisions."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -101,7 +101,7 @@ def subject_of(new: NewServiceRequest, facts: NamedFacts) -> RequestSubject:
 
 
 def check_change(old: RequestFacts, new: RequestFacts) -> None:
-    """Refuse to go back, or to change what is over."""
+    """Refuse to go back, or to change a request that is over."""
     if not _NEXT[old.status]:
         raise Refused(f"The service request is {old.status}: nothing changes it, make another.")
     if new.status not in (old.status, *_NEXT[old.status]):

@@ -1,4 +1,4 @@
-"""Book a room, or several: find what the request names, choose the room, tell of it."""
+"""Book a room, or several: find the rows that the request names, choose the room, tell of it."""
 
 from uuid import UUID
 

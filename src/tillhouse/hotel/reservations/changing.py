@@ -24,7 +24,7 @@ from tillhouse.kit.values import DayClock
 
 
 async def change(call: Call, reservation_id: UUID, patch: ReservationPatch) -> Reservation:
-    """Change what the patch names; without another plan booked nights keep their prices."""
+    """Change the patch's fields; without another plan booked nights keep their prices."""
     before = await lock_reservation(call, reservation_id)
     rules.check_open(before)
     days = rules.wanted_days(before, patch)

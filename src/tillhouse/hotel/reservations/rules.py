@@ -1,4 +1,4 @@
-"""Rules of reservations: what may be booked, and when somebody may move in. Pure decisions."""
+"""Rules of reservations: which stays may be booked, and when guests move in. Pure decisions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
@@ -51,7 +51,7 @@ class BookingFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PricedStay(msgspec.Struct, frozen=True, kw_only=True):
-    """The days of a stay, and what they cost."""
+    """The days of a stay, and their cost."""
 
     check_in: date
     check_out: date
@@ -161,7 +161,7 @@ def priced(
     currency: str,
     booked: Sequence[Night] = (),
 ) -> PricedStay:
-    """The nights of a stay with what they cost; those that were booked keep their price."""
+    """The nights of a stay with their cost; those that were booked keep their price."""
     kept = {night.date: night.price for night in booked}
     nights = [
         Night(day.isoformat(), kept.get(day.isoformat(), prices.of(day)))
@@ -296,7 +296,7 @@ def none_free_again(reservation: Reservation) -> Refused:
 
 
 def check_status(reservation: Reservation, wanted: str, verb: str) -> None:
-    """Refuse what can only be done with reservations of one status."""
+    """Refuse a change for which a reservation has the wrong status."""
     if reservation.status != wanted:
         raise Refused(
             f"The reservation is {reservation.status}: only one that is {wanted} can be {verb}."

@@ -64,7 +64,7 @@ async def type_patch_faults(
 
 
 async def change_type(call: Call, room_type_id: UUID, patch: RoomTypePatch) -> RoomType:
-    """Change what the patch names; what is booked keeps its price."""
+    """Change the fields that the patch names; booked nights keep their price."""
     check(await type_faults(call, patch))
     await _lock_type(call, room_type_id)
     before = await show_type(call, room_type_id)
@@ -128,7 +128,7 @@ async def set_status(call: Call, room_id: UUID, change: RoomStatusChange) -> Hot
 
 
 async def change_room(call: Call, room_id: UUID, patch: RoomPatch) -> HotelRoom:
-    """Change what the patch names; a room that is closed gives its bookings to others."""
+    """Change the fields that the patch names; a closed room gives its bookings to others."""
     if patch.status == "out_of_service":
         await store.lock_open_stays(call.db, call.book.id, room_id)
     before = await _lock_room(call, room_id)

@@ -1,4 +1,4 @@
-"""The tables of room types and rooms, and what bookings ask of them."""
+"""The tables of room types and rooms, and the statements that bookings need."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -81,7 +81,7 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Balance(msgspec.Struct, frozen=True):
-    """A bounded account: what was given to it less what was taken, and what of it is held."""
+    """A bounded account: its credits less its debits, and the held part."""
 
     amount: Decimal
     held: Decimal

@@ -14,7 +14,7 @@ The surrounding statement defines tables with these columns (`GIVEN` defines the
               row nothing is written
 
 Everywhere $1 is the book, $2 now, $3 the currency. `GIVEN` reads the first three from JSON, as
-$4, $5 and $6; `rows` makes what is in it.
+$4, $5 and $6; `rows` makes their content.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ TALLY: LiteralString = """
         GROUP BY 2, 3, 4, 5
     )
 """
-"""Sums of what is posted on accounts that a day is summed up by.
+"""Sums of the postings on accounts that a day is summed up by.
 
 Costs are kept apart: what went to expenses, fees and disputes, or out of the wallet to a bank, was
 received all the same, and has figures of its own.
@@ -182,9 +182,9 @@ _DEBTS: LiteralString = """
 """
 
 BALANCE: LiteralString = _TURNOVER + _DRAWN + _FILLED
-"""Bounded accounts of what is posted: locked in order, drawn, filled."""
+"""Bounded accounts of the postings: locked in order, drawn, filled."""
 SETTLE: LiteralString = _TURNOVER + _SETTLED + _FILLED
-"""The same, where the CTE `ended` (account_kind, account_owner, held) frees what was held."""
+"""The same, where the CTE `ended` (account_kind, account_owner, held) frees held money."""
 _UNBOUNDED: LiteralString = OPEN + "," + TRANSFER + "," + TALLY + "," + _MOVE
 POST: LiteralString = _UNBOUNDED + "," + BALANCE + "," + _DEBTS
 """Everything that can be posted."""
@@ -228,7 +228,7 @@ class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Postings as they are written: each list, as JSON, is what `GIVEN` reads."""
+    """Postings as they are written: `GIVEN` reads each list as JSON."""
 
     posting: list[PostingRow]
     movement: list[MovementRow]
@@ -303,7 +303,7 @@ def _reference() -> str:
 
 
 async def record_postings(db: Db, ledger: Ledger, sources: Sequence[Source], written: Rows) -> None:
-    """Write what is posted for some sources: together, or not at all."""
+    """Write the postings of some sources: together, or not at all."""
     await db.execute(
         "WITH "
         + GIVEN

@@ -31,7 +31,7 @@ async def list_books(db: Db, business_id: BusinessId) -> Sequence[Record]:
 async def list_balances(
     db: Db, book_id: BookId, after: tuple[str, UUID], limit: int
 ) -> list[BalanceFacts]:
-    """Accounts that keep a balance, with what it keeps and what their transfers come to."""
+    """Accounts that keep a balance, with the kept one and the sum of their transfers."""
     rows = await db.fetch(
         """
         WITH batch AS MATERIALIZED (
@@ -64,17 +64,17 @@ async def list_balances(
 
 
 class FalseTransfers(msgspec.Struct, frozen=True):
-    """A batch of transfers: its last id, and what is wrong in it."""
+    """A batch of transfers: its last id, and its faults."""
 
     last: UUID | None
     # Between accounts that aren't there, or not of their currency.
     foreign: list[UUID]
-    # Not the opposite of what they reverse, or the reversal of a reversal.
+    # Not the opposite of the reversed transfer, or the reversal of a reversal.
     reversals: list[UUID]
 
 
 async def find_false_transfers(db: Db, book_id: BookId, after: UUID, limit: int) -> FalseTransfers:
-    """Transfers of the next batch that aren't what they must be."""
+    """Transfers of the next batch that break a rule."""
     row = await db.fetchrow(
         """
         WITH batch AS MATERIALIZED (
@@ -108,7 +108,7 @@ async def find_false_transfers(db: Db, book_id: BookId, after: UUID, limit: int)
 
 
 class FalseHolds(msgspec.Struct, frozen=True):
-    """A batch of holds: its last id, and those whose transfer isn't what they became."""
+    """A batch of holds: its last id, and those whose transfer doesn't fit their end."""
 
     last: UUID | None
     untrue: list[UUID]

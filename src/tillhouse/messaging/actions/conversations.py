@@ -145,7 +145,7 @@ async def _set(
 
 
 async def mark_read(call: Call, conversation_id: ConversationId, mark: ReadMark) -> Conversation:
-    """Count as unread what came after a message, or nothing."""
+    """Count the messages after one as unread, or none."""
     book_id, message_id = call.book.id, mark.message_id
     if message_id is not None and not await messages.has_message(
         call.db, book_id, conversation_id, message_id

@@ -1,4 +1,4 @@
-"""Messages: written in the transaction of what they tell of."""
+"""Messages: written in the transaction of the change that they tell of."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Attachments: announced by whoever uploads them, shown with their addresses."""
+"""Attachments: announced before their upload, shown with their addresses."""
 
 from uuid import UUID
 

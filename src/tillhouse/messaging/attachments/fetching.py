@@ -1,4 +1,4 @@
-"""Fetching what customers sent: by a job, outside of any transaction, never in the hook.
+"""Fetching the files of customers: by a job, outside of any transaction, never in the hook.
 
 The provider names a file by an id. It is asked for the address, which it is then fetched from:
 both within a time and a size. Asking changes nothing, so it is asked again until it answers.
@@ -77,7 +77,7 @@ async def _begin(
 
 
 async def _ask(fetches: Fetches, ready: FileToFetch) -> tuple[Fetched, rules.Examined | None]:
-    """The file, and what it is."""
+    """The file, and its type."""
     if ready.account is None:
         return Fetched("failed", error="number_disconnected"), None
     most = rules.BYTES_MAX[ready.kind]

@@ -37,7 +37,7 @@ def plain_name(text: str) -> str:
 
 
 def saved_name(filename: str | None, attachment_id: object, content_type: str) -> str:
-    """The name to save a file under, whose ending says what its content is."""
+    """The name to save a file under, whose ending tells the type of its content."""
     name = plain_name(filename or "") or str(attachment_id)
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     endings = _SUFFIXES.get(content_type)

@@ -1,4 +1,4 @@
-"""The quota of attachments, and what forgets those that never came, or were never sent."""
+"""The quota of attachments, and the jobs that forget unused ones."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from tillhouse.messaging.attachments.store import (
 
 # Announced, and no bytes came: an address to upload to is good for an hour.
 _AWAITED_FOR = timedelta(hours=3)
-# Uploaded, and named by no message: as long as WhatsApp keeps what is uploaded there.
+# Uploaded, and named by no message: as long as WhatsApp keeps an upload.
 UNUSED_FOR = timedelta(days=30)
 _ROWS = 1000
 

@@ -1,4 +1,4 @@
-"""Rules of files: what they are by their content, and how large they may be. Pure decisions.
+"""Rules of files: their type by their content, and how large they may be. Pure decisions.
 
 The types are those that WhatsApp's Cloud API takes; a document may have 100 MiB there, and 16 here.
 """
@@ -147,7 +147,7 @@ def check_size(kind: Kind, size: int) -> None:
 
 
 def fetched(kind: Kind, examined: Examined) -> str:
-    """The type of a file that came in: what isn't known is some bytes."""
+    """The type of a file that came in; an unknown one is some bytes."""
     found = examined.found
     if found is None or (kind != "document" and found[0] != kind):
         return UNKNOWN

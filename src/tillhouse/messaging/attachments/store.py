@@ -13,7 +13,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.messaging.attachments.types import AttachmentFile
 
-# Adds what the statement made ready to what the book holds.
+# Adds the bytes that the statement made ready to the sum of the book.
 _COUNTED: LiteralString = """
     counted AS (
         INSERT INTO messaging_storage (book_id, attachments, bytes)
@@ -24,7 +24,7 @@ _COUNTED: LiteralString = """
         RETURNING attachments, bytes
     )
 """
-# Takes what the statement deleted from what its book holds.
+# Takes the bytes that the statement deleted from the sum of the book.
 _UNCOUNTED: LiteralString = """
     uncounted AS (
         UPDATE messaging_storage s SET attachments = s.attachments - d.attachments,
@@ -61,7 +61,7 @@ async def insert_uploading(db: Db, key: BookKey, filename: str | None, now: date
 async def update_ready(
     db: Db, key: BookKey, status: str, file: AttachmentFile, sha256: bytes, now: datetime
 ) -> HeldFiles | None:
-    """Keep the bytes of a file that stands so; what its book holds then, None: it doesn't."""
+    """Keep the bytes of a file that stands so; the sum of its book then, None: it doesn't."""
     row = await db.fetchrow(
         """
         WITH made AS (
@@ -138,7 +138,7 @@ async def find_content(db: Db, key: BookKey, start: int, length: int) -> bytes |
 
 
 async def lock_fetching(db: Db, key: BookKey) -> Record | None:
-    """A file that is to be fetched: where it lies, and what it is said to be."""
+    """A file that is to be fetched: its address, and its announced type."""
     return await db.fetchrow(
         """
         SELECT kind, filename, provider_media_id, provider_sha256, number_id

@@ -58,7 +58,7 @@ class AttachmentShown(Attachment, frozen=True, rename="camel", kw_only=True):
 
 
 class AttachmentFile(msgspec.Struct, frozen=True):
-    """The bytes of a file, and what they are."""
+    """The bytes of a file, and their type."""
 
     kind: Kind
     content_type: str

@@ -1,4 +1,4 @@
-"""The quota of messages, with notes and conversations, and how much of what came may wait."""
+"""The quota of messages, with notes and conversations, and how many hooks may wait."""
 
 from collections.abc import Sequence
 from datetime import timedelta

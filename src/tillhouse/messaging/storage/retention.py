@@ -1,4 +1,4 @@
-"""Forgetting what is older than the retention: messages, their files, and empty conversations."""
+"""Forgetting messages that are older than the retention, their files, empty conversations."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

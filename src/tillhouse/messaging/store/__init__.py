@@ -1,1 +1,1 @@
-"""Statements of messaging, by what they are on."""
+"""Statements of messaging, a file per subject."""

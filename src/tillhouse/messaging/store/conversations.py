@@ -243,7 +243,7 @@ async def update_conversation(db: Db, key: BookKey, state: ConversationState, at
 async def update_unread(
     db: Db, book_id: BookId, conversation_id: ConversationId, message_id: MessageId | None
 ) -> bool:
-    """Count as unread what came after a message, or nothing; whether there is the conversation."""
+    """Count the messages after one as unread, or none; whether there is the conversation."""
     done = await db.execute(
         """
         UPDATE conversations c SET unread_count = CASE WHEN $3::uuid IS NULL THEN 0 ELSE

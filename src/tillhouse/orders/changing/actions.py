@@ -68,7 +68,7 @@ async def look_at(call: Call, order_id: OrderId) -> OrderState:
 
 
 def check_seen(order: OrderState, amount_paid: Decimal | UnsetType | None) -> None:
-    """Refuse what was decided when another amount was paid, where the caller says which."""
+    """Refuse a decision on another amount paid, where the caller says which."""
     if isinstance(amount_paid, Decimal) and amount_paid != order.amount_paid:
         raise Conflict(
             "Another amount of this order is paid by now: see how it stands, then decide again."
@@ -102,7 +102,7 @@ def _given(patch: OrderPatch, name: str) -> UUID | None:
 
 
 async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
     check_seen(order, wanted.if_amount_paid)

@@ -1,4 +1,4 @@
-"""Whether a customer's credit covers what is to be paid by it, before the database decides."""
+"""Whether a customer's credit covers a payment by it, before the database decides."""
 
 from decimal import Decimal
 

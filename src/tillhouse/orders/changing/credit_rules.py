@@ -9,7 +9,7 @@ from tillhouse.orders.changing.rules import OrderState
 def check_credit(before: OrderState, after: OrderState) -> None:
     """Refuse to spend credit that isn't there, or to give an order paid with it to another.
 
-    Credit beyond what is owed would come back as credit at once: spent, and yet still there.
+    Credit beyond the debt would come back as credit at once: spent, and yet still there.
     """
     is_another = before.customer_id != after.customer_id
     if is_another and before.credit_amount:
@@ -27,7 +27,7 @@ def check_credit(before: OrderState, after: OrderState) -> None:
 
 
 def not_covered(available: Decimal, wanted: Decimal) -> str:
-    """Why credit doesn't pay an amount, and what to do in its place."""
+    """Why credit doesn't pay an amount, and the remedy."""
     return (
         f"The customer's credit doesn't cover this: it is {max(available, Decimal(0)):f}, and "
         f"{wanted:f} are to be paid by it. Lower the amount, or record what they pay another way."

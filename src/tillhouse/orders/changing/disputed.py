@@ -24,7 +24,7 @@ async def free(call: Call, order: OrderState) -> Sequence[DisputedCredit]:
 
 
 async def hold_anew(call: Call, order: OrderState, disputes: Sequence[DisputedCredit]) -> None:
-    """Hold what these took of the credit that the order has given, as it stands now."""
+    """Hold the part that these took of the order's credit, as it stands now."""
     if order.customer_id is None:
         return
     ledger, kept = Ledger(call.book.id, order.currency, call.now), order.position().kept
@@ -44,7 +44,7 @@ async def hold_of_stay(
     positions: tuple[LedgerPosition, LedgerPosition],
     disputes: Sequence[DisputedStayCredit],
 ) -> None:
-    """Hold what they held, and what a change of the order has given back to the stay beside it."""
+    """Hold the same amounts, and the part that a change of the order gave back to the stay."""
     if order.customer_id is None or not disputes:
         return
     before, after = (min(disputes[0].used, needed(position)) for position in positions)

@@ -33,7 +33,7 @@ _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
 
 class OrderState(msgspec.Struct, frozen=True, kw_only=True):
-    """An order as it stands, with what of the business its changes rest on."""
+    """An order as it stands, with the facts of the business that its changes rest on."""
 
     id: OrderId
     short_code: str
@@ -218,7 +218,7 @@ def settled(
     patch: OrderPatch | None,
     by: tuple[datetime, dict[str, Any]],
 ) -> OrderState:
-    """The order with its status, and what goes with it: cancellation, stock."""
+    """The order with its status and the consequences: cancellation, stock."""
     is_named = patch is not None and patch.status is not UNSET
     is_newly_paid = _owed(after) <= 0 and (
         order.status != "pending" or _owed(order) != _owed(after)
@@ -300,7 +300,7 @@ def _check_total(after: OrderState) -> None:
 
 
 def _fires_at(order: OrderState, after: OrderState, now: datetime) -> datetime | None:
-    """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
+    """When the kitchen gets the order by itself; without a time to wait for: now."""
     if not after.wants_kitchen or after.ticket_id is not None:
         return None
     if after.scheduled_at is not None:
@@ -355,7 +355,7 @@ def _confirmed_errors(wish: Confirmation, order: OrderState) -> Iterator[FieldEr
 
 
 def _paid_by(wish: Confirmation, order: OrderState) -> Decimal:
-    """The amount paid as an order is confirmed; a deposit above the total stays what it was."""
+    """The amount paid as an order is confirmed; a deposit above the total stays as it was."""
     if wish.amount_paid is not None:
         return Decimal(wish.amount_paid)
     return max(order.total_amount - order.refunded_amount, order.amount_paid)
@@ -375,7 +375,7 @@ def stock_goal(before: OrderState, after: OrderState) -> StockState:
 
 
 def comes_back(order: OrderState) -> bool:
-    """Whether a cancellation gives back what the order holds: what never left always does."""
+    """Whether a cancellation gives the order's stock back: stock that never left always is."""
     if order.stock_state == "taken":
         return order.restocks_cancelled
     return order.stock_state == "reserved"

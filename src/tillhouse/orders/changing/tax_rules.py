@@ -79,9 +79,9 @@ def retaxed(after: OrderState, lines: Sequence[TaxedLine]) -> OrderState:
 
 
 def charged(lines: Sequence[NetLine], more: Decimal, currency: str) -> list[Decimal]:
-    """The amount that is charged for each line, with its share of what was set by hand.
+    """The amount that is charged for each line, with its share of the total set by hand.
 
-    `more` is what is charged beyond what the lines cost without tax on top.
+    `more` is the charge beyond the cost of the lines without tax on top.
     """
     recorded = sum((line.total - line.net for line in lines), _ZERO)
     shares = spread(lines, more - recorded, currency)
@@ -89,7 +89,7 @@ def charged(lines: Sequence[NetLine], more: Decimal, currency: str) -> list[Deci
 
 
 def spread(lines: Sequence[CostingLine], more: Decimal, currency: str) -> list[Decimal]:
-    """The share of each line in a difference; none is taken below 0, what is free bears none.
+    """The share of each line in a difference; none is taken below 0, a free line bears none.
 
     The products bear it, and the fees the part that is more than these cost.
     """

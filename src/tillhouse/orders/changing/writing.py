@@ -90,7 +90,7 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
     def turns_credit(self) -> bool:
         """Whether credit that it was paid by is the customer's again, or the order's.
 
-        A correction takes credit back for somebody who says what becomes of it.
+        A correction takes credit back for a caller who decides its use.
         """
         before, after = (disputed.needed(position) for position in self.positions)
         is_correction = self.paid < 0 and not self.move.is_refund

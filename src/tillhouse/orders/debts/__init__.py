@@ -1,1 +1,1 @@
-"""Debts as programs read them: what customers have yet to pay for orders."""
+"""Debts as programs read them: amounts that customers have yet to pay for orders."""

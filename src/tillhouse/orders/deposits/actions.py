@@ -37,7 +37,7 @@ def following(call: Call, order: Order) -> Callable[[], Awaitable[Reply[Order]]]
 
 
 async def open_deposit(services: Services, book: Book, order_id: OrderId) -> bool:
-    """Open the account of an order, if it needs one; whether it has what it needs."""
+    """Open the account of an order, if it needs one; whether it has all it needs."""
     async with services.pool.reading() as db:
         facts = await find_deposit(db, book.id, order_id)
     if facts is None or not is_wanted(facts.method, facts.status, facts.outstanding):
@@ -56,7 +56,7 @@ def _target(book: Book, order_id: OrderId, facts: DepositFacts) -> AccountTarget
         type=TARGET,
         id=order_id,
         order_id=order_id,
-        # An account that waits for just what is owed stays, though a part of its amount is there.
+        # An account that waits for just the debt stays, though a part of its amount is there.
         amount=facts.asked
         if facts.asked is not None and facts.awaited == facts.outstanding
         else facts.outstanding,
@@ -68,7 +68,7 @@ def _target(book: Book, order_id: OrderId, facts: DepositFacts) -> AccountTarget
 
 
 async def requery(call: Call, order_id: OrderId) -> Reply[Order]:
-    """Ask the provider, after this transaction, what has been paid for an order."""
+    """Ask the provider, after this transaction, for the payments of an order."""
     order = await show(call, order_id)
     if not order.is_automated:
         raise Refused("This order has no automated deposit: there is nothing to ask about.")

@@ -29,7 +29,7 @@ _REVERSED = "The payment provider took the payment back."
 
 
 async def apply(call: Call, order_id: OrderId) -> None:
-    """Book what arrived for an order since, and give back what the provider took back."""
+    """Book the payments of an order since, and give back those that the provider took back."""
     for payin in await take(call.db, call.book.id, TARGET, order_id):
         if payin.is_to_apply:
             await _receive(call, order_id, payin)
@@ -67,7 +67,7 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
 
 
 async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
-    """Take out of an order what its provider took back: all that was paid refunds the order."""
+    """Take a provider's return out of an order; one of the whole payment refunds the order."""
     wanted = payin.to_take_back
     # The dispute of money that went back is settled with it.
     await disputed.free(call, order)

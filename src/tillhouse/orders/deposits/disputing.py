@@ -1,4 +1,4 @@
-"""Disputes of payments of orders: told of, and the order stays what it is.
+"""Disputes of payments of orders: told of, and the order stays as it is.
 
 The money that a provider takes for a dispute is a loss of the business: the order was sold and
 paid, so its status, its amounts and its debt stay, and no refund of it is shown. The part that was

@@ -1,4 +1,4 @@
-"""The jobs of deposits: open an account that a crash prevented, apply what arrived, tell of it."""
+"""The jobs of deposits: open an account that a crash prevented, apply payments, tell of them."""
 
 from datetime import timedelta
 from functools import partial
@@ -42,7 +42,7 @@ def kinds(services: Services) -> tuple[Kind, ...]:
 
 
 async def _apply(services: Services, db: Db, job: Job) -> bool:
-    """Apply what arrived for an order, in the transaction that takes the job."""
+    """Apply the payments of an order, in the transaction that takes the job."""
     facts = await find_deposit(db, job.book_id, job.subject_id)
     if facts is not None:
         book = Book(job.book_id, facts.environment)

@@ -79,7 +79,7 @@ class _Case(msgspec.Struct, kw_only=True):
 
     asked: ParsedOrder
     is_there: bool = False
-    # A new order, or what is right of it; None once nothing more is to be asked.
+    # A new order, or its right parts; None once nothing more is to be asked.
     new: NewOrder | None = None
     # Lines whose sku no variant has.
     missing: set[int]
@@ -122,7 +122,7 @@ async def record_all(
     done: Callable[[int], None],
     stock: rules.StockOfPast = "take",
 ) -> list[Recorded]:
-    """Record orders, some at once, each in its own transaction; what came of each."""
+    """Record orders, some at once, each in its own transaction; the result of each."""
     results = [Recorded() for _ in orders]
     rest = iter(enumerate(orders))
 
@@ -154,7 +154,7 @@ async def record(
                 raise
             await asyncio.sleep(_PAUSE_S)
         except asyncpg.IntegrityConstraintViolationError as error:
-            # Of two imports of one file at once, the second finds what the first has recorded.
+            # Of two imports of one file at once, the second finds the orders of the first.
             if not (left and (constraints.is_chance(error) or _is_key(error))):
                 refusal = constraints.refusal(error)
                 return Recorded(faults=_faults(refusal or Invalid.field("", _UNSTORABLE)))
@@ -247,7 +247,7 @@ def _verdict(case: _Case) -> OrderVerdict:
 
 
 async def _compared(call: Call, cases: Sequence[_Case]) -> list[_Case]:
-    """Find what is recorded, the same or changed; the others."""
+    """Find the recorded orders, the same or changed; the others."""
     keys = [f"{_KEY}{case.asked.row_key}" for case in cases]
     recorded = await list_recorded(call.db, call.book.id, keys)
     open_: list[_Case] = []

@@ -1,4 +1,4 @@
-"""An order as a file gives it: the fields of a new order, and what only files have.
+"""An order as a file gives it: the fields of a new order, and those that only files have.
 
 Files name an order by `row_key`, a product by `product_sku` if they like, and a customer by
 `customer_phone`.
@@ -99,7 +99,7 @@ def in_skus(
 def _read(
     value: dict[str, Any], name: str, read: Callable[[object], T]
 ) -> tuple[T | None, list[FieldError]]:
-    """A field that a new order doesn't have, and what is wrong with it."""
+    """A field that a new order doesn't have, and its fault."""
     raw = value.get(name)
     if raw is None:
         return None, []
@@ -114,7 +114,7 @@ def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _line(item: Any, index: int) -> tuple[Any, str | None, list[FieldError]]:
-    """A line without its sku, the sku, and what is wrong with either."""
+    """A line without its sku, the sku, and the faults of both."""
     if not isinstance(item, dict):
         return item, None, []
     sku, wrong = _read(item, "product_sku", Sku.from_wire)
@@ -139,7 +139,7 @@ def _fingerprint(new: NewOrder, phone: str | None, skus: list[str | None]) -> by
 
 
 def _plain(value: Any) -> Any:
-    """A value without what is left out as well, so that a later field of orders changes nothing."""
+    """A value without its absent members, so that a later field of orders changes nothing."""
     if isinstance(value, msgspec.Struct):
         fields = sorted(fields_of(type(value)).values(), key=lambda field: field.name)
         named = {field.name: (getattr(value, field.name), field.default) for field in fields}

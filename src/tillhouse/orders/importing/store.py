@@ -7,7 +7,7 @@ from tillhouse.kit.ids import BookId
 
 
 async def list_recorded(db: Db, book_id: BookId, keys: Sequence[str]) -> dict[str, bytes]:
-    """Which of these keys have made an order, deleted since or not, and of what content."""
+    """Which of these keys have made an order, deleted since or not, and their fingerprints."""
     rows = await db.fetch(
         """
         SELECT o.idempotency_key, o.idempotency_fingerprint FROM orders o

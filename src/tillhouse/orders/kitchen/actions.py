@@ -20,7 +20,7 @@ class NoTicket(Missing, message="The order has no associated kitchen ticket: sen
 
 
 class StageOutcome(msgspec.Struct, frozen=True):
-    """The order afterwards, what its customer heard, and what is left to do after the commit."""
+    """The order afterwards, the message to its customer, and the work after the commit."""
 
     order: Order
     notification: Notification

@@ -48,7 +48,7 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
 
 
 async def _changes(call: Call, wanted: OrderFilter, query: OrderQuery) -> OrderPage:
-    """One page of what changed, and the figures of all that fits, whenever it changed.
+    """One page of changed orders, and the figures of all that fit, whenever they changed.
 
     No tally knows when an order changed: sums of that would be added up anew for each page.
     """
@@ -92,7 +92,7 @@ async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -
 
 
 def _is_looked_up(query: OrderQuery) -> bool:
-    """Whether a search decides what is read; where few are picked out, it is one more condition."""
+    """Whether a search leads the read; where few are picked out, it is one more condition."""
     return query.is_searched and not query.reaches(Reach.ORDER) and "tag_ids" not in query.asked
 
 
@@ -106,7 +106,7 @@ async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindow
 
 
 def _scanned(query: OrderQuery, page: Page, summary: Summary) -> int:
-    """How many orders one would pass on the way to a page's end, if what fits is spread evenly."""
+    """How many orders a scan passes up to a page's end, if those that fit lie evenly."""
     wanted = page.offset + page.per_page
     if query.has_own_order:
         return wanted

@@ -63,7 +63,7 @@ class Figures(msgspec.Struct):
 
 
 class OrderPage(msgspec.Struct, frozen=True):
-    """One page of orders with what is told about the whole."""
+    """One page of orders with the facts of the whole list."""
 
     orders: list[Order]
     meta: ChangesMeta

@@ -56,7 +56,7 @@ async def _receive(
     if by_hand:
         await check_spending(call, order, paid)
     else:
-        # The other room knows what its customer has.
+        # The other room knows the credit of its customer.
         check_credit(order, paid)
     by = actor_of(call)
     actor = {"id": str(by.id), "name": by.name}

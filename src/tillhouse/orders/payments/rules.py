@@ -43,7 +43,7 @@ class Tender(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderPaymentRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment, or a correction of what was said to be paid, by the names of its columns."""
+    """A payment, or a correction of the amount said to be paid, by the names of its columns."""
 
     id: UUID
     order_id: OrderId

@@ -29,7 +29,7 @@ TENDERED: LiteralString = (
     + each("'{0}', o.paid_by_{0}", columns.METHODS)
     + ")) AS tendered"
 )
-"""A column of rows `o` of orders: what they hold by each method."""
+"""A column of rows `o` of orders: the sums that they hold by each method."""
 
 PAYMENTS: LiteralString = """
         (SELECT json_agg(p) FROM (

@@ -1,1 +1,1 @@
-"""The postings of orders: what their changes move in the ledger, and the proof of it."""
+"""The postings of orders: the transfers of their changes, and the proof of them."""

@@ -44,7 +44,7 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Its refunds that are on their way, as its row and as they themselves tell.
     returning: Decimal = _ZERO
     pending: Decimal = _ZERO
-    # Whether credit beyond what it owed was spent on it, and given back by the same change.
+    # Whether credit beyond its debt was spent on it, and given back by the same change.
     is_overspent: bool = False
 
 

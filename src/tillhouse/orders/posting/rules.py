@@ -71,7 +71,7 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
     change: Decimal = _ZERO
     # The part of the sale that was given back.
     refunded: Decimal = _ZERO
-    # The credit of the customer in `paid`, less what was refunded as credit.
+    # The credit of the customer in `paid`, less refunds as credit.
     credit: Decimal = _ZERO
     tip: Decimal = _ZERO
 
@@ -97,7 +97,7 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def over(self) -> Decimal:
-        """The amount paid beyond what is due."""
+        """The amount paid beyond the due one."""
         return max(self.paid - self.due, _ZERO)
 
     @property
@@ -128,7 +128,7 @@ class MoneyMove(msgspec.Struct, frozen=True, kw_only=True):
 
     method: Method
     is_refund: bool = False
-    # Whether the change that was handed out stays so: a refund gives back what is left.
+    # Whether the change that was handed out stays so: a refund gives back the rest.
     keeps_change: bool = False
 
 
@@ -142,7 +142,7 @@ Excess = dict[Account, Decimal]
 def move_between(before: LedgerPosition | None, after: LedgerPosition) -> MoneyMove:
     """The move that an order tells by its own method.
 
-    A correction takes back what was booked, so by the method that it was booked with. Money of a
+    A correction takes back booked money, so by the method that it was booked with. Money of a
     cancelled order was handed back.
     """
     if before is None or after.paid >= before.paid:
@@ -192,7 +192,7 @@ def _credit(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> D
     if move.method != "credit" or after.customer_id is None:
         return before.credit
     if paid < 0 and not move.keeps_change:
-        # A correction takes back what was spent; what was booked otherwise goes another way.
+        # A correction takes back spent credit; other bookings go another way.
         return before.credit - min(-paid, max(before.credit, _ZERO))
     return before.credit + paid
 
@@ -214,7 +214,7 @@ def postings(
 
 
 def receivable(position: LedgerPosition) -> Account:
-    """The account of what is yet to be paid, by the order's customer or an unnamed one."""
+    """The account of the debt, of the order's customer or an unnamed one."""
     return Account("receivable", position.customer_id or NO_OWNER)
 
 

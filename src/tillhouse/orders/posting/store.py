@@ -1,4 +1,4 @@
-"""Statements that read orders with what the ledger holds of them, a batch of ids at a time.
+"""Statements that read orders with their sums in the ledger, a batch of ids at a time.
 
 Each reads an order and its transfers in one snapshot, so that a book in use is seen as it was
 between two changes.
@@ -98,7 +98,7 @@ _ORDERS: LiteralString = (
 
 
 async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[OrderFacts]:
-    """Orders by id, deleted ones too, with what their transfers, transactions and debts say."""
+    """Orders by id, deleted ones too, with the sums of their transfers, transactions and debts."""
     rows = await db.fetch(
         _ORDERS,
         book_id,

@@ -1,1 +1,1 @@
-"""How receipts look: on a page, on A4, on a roll of 80 mm."""
+"""Receipts of orders: kept once made, as a page, on A4, on a roll of 80 mm."""

@@ -31,7 +31,7 @@ class Found(msgspec.Struct, frozen=True):
 
 async def make(call: Call, order_id: OrderId) -> ReceiptLink:
     """The address of a receipt that says how the order stands; valid for a week from now."""
-    # Locked: two calls at once make one receipt, and what it says is of one moment.
+    # Locked: two calls at once make one receipt, and its content is of one moment.
     if await lock_sale(call.db, call.book.id, order_id) is None:
         raise Missing
     order = await show(call, order_id)

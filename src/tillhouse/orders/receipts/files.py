@@ -8,7 +8,7 @@ from tillhouse.kit.errors import Unavailable
 from tillhouse.orders.receipts.page import Paper
 from tillhouse.orders.receipts.printer import Printer, ToPrint
 
-# A file is some 20 KB: what is kept is a few megabytes.
+# A file is some 20 KB: those that are kept are a few megabytes.
 _KEPT_MAX = 128
 
 

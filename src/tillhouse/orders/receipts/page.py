@@ -46,7 +46,7 @@ def receipt(sheet: Sheet, address: Address, paper: Paper) -> RawAnswer:
 
 
 def refusal(message: str, request_id: str) -> RawAnswer:
-    """The page of what can't be shown."""
+    """The page of a refusal."""
     style = _STYLES["a4"]
     text = _ENVIRONMENT.get_template("refusal.html").render(
         message=message, request_id=request_id, style=Markup(style)  # noqa: S704

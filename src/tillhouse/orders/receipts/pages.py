@@ -1,4 +1,4 @@
-"""The pages of receipts, for whoever was given the address."""
+"""The pages of receipts, for each reader who has the address."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ class NoReceipt(
     """Expired, tampered with or never given out: all look alike."""
 
 
-# Finds what an address stands for; one that isn't good reads as missing.
+# Finds the receipt of an address; one that isn't good reads as missing.
 Find = Callable[[Services, Db, Address, datetime], Awaitable[Found]]
 
 

@@ -1,4 +1,4 @@
-"""A receipt as a PDF: on A4, or on a roll of 80 mm that is as long as what stands on it."""
+"""A receipt as a PDF: on A4, or on a roll of 80 mm that is as long as its content."""
 
 import gzip
 import tempfile
@@ -28,7 +28,7 @@ _MM_PER_POINT = 25.4 / 72
 _SIZE_MIN = 4.0
 # The longest page that a PDF can have is 5080 mm.
 _ROLL_LONGEST_MM = 5000.0
-# Signs that turn the direction of what follows them, such as amounts beside a name.
+# Signs that turn the direction of the text after them, such as amounts beside a name.
 _TURNING = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 Color = tuple[int, int, int]
@@ -98,7 +98,7 @@ class _Paper:
         return size * _MM_PER_POINT * 1.35
 
     def clean(self, text: str) -> str:
-        """The text as far as the font goes: what it lacks is seen to be lacking."""
+        """The text as far as the font goes: a missing sign is seen to be missing."""
         plain = " ".join(text.translate(_TURNING).split())
         kept = [
             one if all(ord(one) in cmap for cmap in self._letters) else LACKING for one in plain
@@ -136,7 +136,7 @@ class _Paper:
         pdf.set_font("receipt", "B" if look.get("bold") else "", size)
         wanted = pdf.get_string_width(text)
         fitting = size if wanted <= width else max(_SIZE_MIN, size * width / wanted * 0.98)
-        # On one line with what is larger.
+        # On one line with larger text.
         pdf.y = top + (size - fitting) * _MM_PER_POINT
         look["size"], look["align"] = fitting, look.get("align", "R")
         self.write(text, x=x, width=width, **look)

@@ -1,4 +1,4 @@
-"""The process that prints receipts: it is told what they say, and knows no database.
+"""The process that prints receipts: it is given their content, and knows no database.
 
 It reads requests from its standard input and ends with it, however the server ends.
 """

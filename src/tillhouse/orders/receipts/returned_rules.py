@@ -28,7 +28,7 @@ class Returned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ChargedLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line with what is charged for it now, and the tax within."""
+    """A line with its charge now, and the tax within."""
 
     item: ItemShown
     charged: Decimal

@@ -1,4 +1,4 @@
-"""Receipts: what one says of an order, and how that is written for people."""
+"""Receipts: the content of one, from its order, and its form for people."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -51,7 +51,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     quantity: Decimal
     unit_price: Decimal
     amount: Decimal
-    # Names of the options chosen, with what each adds to the price of one.
+    # Names of the options chosen, with the addition of each to the price of one.
     modifiers: list[tuple[str, Decimal]]
 
 
@@ -192,7 +192,7 @@ def _by_method(shown: object, type_: type[PaymentShown] | type[RefundShown]) -> 
 
 
 def _named(shown: object, type_: type[CustomerShown] | type[Person]) -> str | None:
-    """The name of somebody; what came from the database as JSON is still JSON here."""
+    """The name of a person; JSON of the database is still JSON here."""
     somebody = msgspec.json.decode(msgspec.json.encode(shown), type=type_ | None)
     return somebody.name if somebody else None
 
@@ -321,7 +321,7 @@ def _sums(content: Content) -> Iterator[Sum]:
 
 
 def _moved(content: Content) -> Iterator[tuple[str, Decimal]]:
-    """The money that came in and went back, and what became of what was too much."""
+    """The money that came in and went back, and the fate of an overpayment."""
     payments = content.payments or [Paid(content.method, content.paid)]
     methods = {one.method for one in (*payments, *content.refunds)}
     yield from _told("Paid", payments, 1, is_named=len(payments) > 1)

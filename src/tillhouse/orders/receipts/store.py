@@ -92,7 +92,7 @@ async def find_newest_of_stay(db: Db, book_id: BookId, reservation_id: UUID) -> 
 async def insert_receipt(
     db: Db, key: BookKey, subject: Subject, number: int, content: str, now: datetime
 ) -> None:
-    """Keep what a receipt says."""
+    """Keep the content of a receipt."""
     await db.execute(
         """
         INSERT INTO receipts (book_id, id, order_id, transaction_id, reservation_id, number,

@@ -1,4 +1,4 @@
-"""Give money of an order back: by an amount, or by what lines cost."""
+"""Give money of an order back: by an amount, or by the cost of lines."""
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Invalid, Refused, check

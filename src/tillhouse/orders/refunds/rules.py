@@ -165,13 +165,13 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRef
 
 
 def _left(order: OrderState) -> Decimal:
-    """The part of what was paid that is neither given back nor on its way back."""
+    """The part of the amount paid that is neither given back nor on its way back."""
     return order.amount_paid - order.change_amount - order.returning_amount
 
 
 def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState) -> None:
-    """Refuse to hand out what a dispute has taken already: the payer would have it twice."""
-    # Of the money of a stay, what is given back as credit is held for the dispute.
+    """Refuse to hand out money that a dispute has taken: the payer would have it twice."""
+    # Of the money of a stay, the part given back as credit is held for the dispute.
     of_stay = _ZERO if refund.method == "credit" else facts.disputed_of_stay
     disputed = facts.disputed + of_stay
     left = max(_left(order) - disputed, _ZERO)
@@ -183,7 +183,7 @@ def check_disputed(refund: DecidedRefund, facts: RefundFacts, order: OrderState)
 
 
 def check_tender(refund: DecidedRefund, facts: RefundFacts) -> None:
-    """Refuse to book as given back by a provider what none of them ever had."""
+    """Refuse to book money as given back by a provider that none of them ever had."""
     if refund.method != ONLINE:
         return
     held = max(facts.tenders.get(ONLINE, _ZERO), _ZERO)
@@ -197,7 +197,7 @@ def check_tender(refund: DecidedRefund, facts: RefundFacts) -> None:
 
 
 def _lines(new: NewRefund, facts: RefundFacts, order: OrderState) -> list[LineRefund]:
-    """The parts of lines that are given back, each up to its share less what was given of it.
+    """The parts of lines that are given back, each up to its share less the part given back before.
 
     So several add up to the line, and all to what the order costs, also where its total was set
     after some were given back.
@@ -218,7 +218,7 @@ def _lines(new: NewRefund, facts: RefundFacts, order: OrderState) -> list[LineRe
 
 
 def _share(line: RefundableLine, amount: Decimal, quantity: Decimal, currency: str) -> Decimal:
-    """The charge for so much of a line; for all of it, exactly what is charged."""
+    """The charge for so much of a line; for all of it, exactly its whole charge."""
     if quantity == line.quantity:
         return amount
     return round_money(amount * quantity / line.quantity, currency)

@@ -127,7 +127,7 @@ async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
 
 
 async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> RefundFacts:
-    """The lines of an order with what was given back of each, and its money by method."""
+    """The lines of an order with the part given back of each, and its money by method."""
     row = await db.fetchrow(_FACTS, book_id, order_id)
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
     return RefundFacts(

@@ -69,7 +69,7 @@ async def begin(
     new: NewRefund,
     payments: Sequence[ReturnablePayment],
 ) -> UUID:
-    """Hold what is to go back, keep the refund as pending, and queue the job that sends it."""
+    """Hold the amount, keep the refund as pending, and queue the job that sends it."""
     payment = rules.chosen(payments, decided.amount, new.payment_id)
     await _check_provider(call, payment.provider)
     kept = await of_credit(call, order, decided)
@@ -81,7 +81,7 @@ async def begin(
 
 
 async def keep(call: Call, planned: PlannedRefund, withdrawal_id: UUID | None = None) -> UUID:
-    """Keep a refund as pending, with what is held for it.
+    """Keep a refund as pending, with its holds.
 
     Where a withdrawal pays it out, that holds the amount in the wallet.
     """

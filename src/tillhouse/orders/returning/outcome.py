@@ -82,7 +82,7 @@ class RefundOutcome(msgspec.Struct, frozen=True):
 async def lock(
     services: Services, db: Db, asked: SentOrderRefund
 ) -> LockedRow[SentOrderRefund, SeenRefund] | None:
-    """A refund with its payment and its order, to be brought to what the provider says of it."""
+    """A refund with its payment and its order, to be brought to the provider's state of it."""
     await lock_payments(db, asked.book_id, [asked.payin_id])
     order = await lock_order(db, asked.book_id, asked.order_id)
     sent = await lock_return(db, asked.book_id, asked.id)
@@ -185,7 +185,7 @@ async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
 
 
 async def _credit(outcome: RefundOutcome) -> Decimal | None:
-    """The customer's credit without what is held of it for this; None: no bound."""
+    """The customer's credit without the part held for this; None: no bound."""
     call, order, sent = outcome.call, outcome.order, outcome.sent
     if sent.status == "pending" and sent.credit_hold_id is not None:
         await release(call.db, outcome.ledger, sent.credit_hold_id)
@@ -203,7 +203,7 @@ async def _take(outcome: RefundOutcome, given: Decimal) -> None:
     if sent.status == "pending" and sent.hold_id is not None:
         await settle(call.db, outcome.ledger, sent.hold_id, rules.FUNDING, kind=rules.FUNDED)
         return
-    # It had failed, and its hold is gone: the wallet gives what it has, the rest is a claim.
+    # It had failed, and its hold is gone: the wallet gives all it has, the rest is a claim.
     available = await lock_available(call.db, call.book.id, Account("wallet"))
     await post(call.db, outcome.ledger, outcome.source, rules.funded(given, available))
 
@@ -233,7 +233,7 @@ async def _restock(outcome: RefundOutcome) -> list[MovedStock]:
 
 
 async def fail(outcome: RefundOutcome) -> None:
-    """Let go of what was held."""
+    """Release its holds."""
     call, sent = outcome.call, outcome.sent
     await _leave(outcome)
     for hold_id in (sent.credit_hold_id, sent.hold_id):

@@ -1,4 +1,4 @@
-"""Proof that a book's ledger says what its refunds through providers say."""
+"""Proof that a book's ledger agrees with its refunds through providers."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID

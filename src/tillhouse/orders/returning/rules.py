@@ -1,4 +1,4 @@
-"""Which payment goes back, what follows from a provider's word, and the postings: pure."""
+"""The payment that goes back, the steps after a provider's word, and the postings: pure."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -41,7 +41,7 @@ class ReturnablePayment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_returning(before: OrderState, after: OrderState) -> None:
-    """Refuse to change what a refund that is on its way rests on."""
+    """Refuse to change the facts under a refund that is on its way."""
     if not before.returning_amount:
         return
     is_less = after.amount_paid < before.amount_paid
@@ -55,7 +55,7 @@ def check_returning(before: OrderState, after: OrderState) -> None:
 
 
 def check_corrected(before: OrderState, after: OrderState, provided: Decimal) -> None:
-    """Refuse to correct what a provider proved, or more than came by the method that is corrected.
+    """Refuse to correct money that a provider proved, or more than came by that method.
 
     Proved money is in the wallet. A correction takes from its own method what was said of it by
     hand; money of a cancelled order may be handed back by any, but not by the provider's.
@@ -133,7 +133,7 @@ def instead(most: Decimal, disputed: Decimal, otherwise: str) -> str:
 
 
 def uncovered(amount: Decimal, available: Decimal, instead: str) -> str:
-    """Why the wallet gives no refund of an amount, and what to do in its place."""
+    """Why the wallet gives no refund of an amount, and the remedy."""
     return (
         f"The wallet holds less than this refund takes: {max(available, _ZERO):f} of {amount:f}, "
         f"since the fee of a payment stays with the provider. {instead}"
@@ -141,7 +141,7 @@ def uncovered(amount: Decimal, available: Decimal, instead: str) -> str:
 
 
 def step_of(status: PaymentState, seen: RefundState) -> Step | None:
-    """The step from what is known to what the provider says.
+    """The step from the known state to the provider's.
 
     The provider's last word counts: money that went back after all is booked, and one that came
     home again is the order's again.
@@ -206,12 +206,12 @@ class RefundFaultFacts(msgspec.Struct, frozen=True, kw_only=True):
     credit_hold: str | None
     has_credit_hold: bool
     transaction: str | None
-    # A withdrawal pays it out: the hold and what leaves the wallet are the withdrawal's.
+    # A withdrawal pays it out: the hold and the transfer out of the wallet are the withdrawal's.
     is_paid_out: bool
-    # Given to the funding of the wallet, and taken from what the provider has.
+    # Given to the funding of the wallet, and taken from the money at the provider.
     funded: Decimal
     short: Decimal
-    # Of the payment that it gives back: its amount, and what of it went back or is about to.
+    # Of the payment that it gives back: its amount, and the part that went back or is about to.
     arrived: Decimal
     returned: Decimal
 

@@ -105,7 +105,7 @@ class _Steps(Generic[Row]):
 
 
 def outside_kinds(services: Services, finds: Finds, jobs: RefundJobs[Row]) -> tuple[Kind, ...]:
-    """The jobs that send a refund, look what became of it, and follow a provider's hint."""
+    """The jobs that send a refund, look at its fate, and follow a provider's hint."""
     steps = _Steps(services, finds, jobs)
     return OutgoingSteps(
         sends=jobs.sends,

@@ -159,7 +159,7 @@ async def add_returning(db: Db, key: BookKey, amount: Decimal, now: datetime) ->
 
 
 async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> SentOrderRefund | None:
-    """One refund, which nobody else moves meanwhile."""
+    """One refund, locked until the transaction ends."""
     return _sent(
         await db.fetchrow(
             _SENT
@@ -173,7 +173,7 @@ async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> SentOrderRefu
 
 
 async def lock_paid_out(db: Db, book_id: BookId, withdrawal_id: UUID) -> SentOrderRefund | None:
-    """The refund that a withdrawal pays out, which nobody else moves meanwhile."""
+    """The refund that a withdrawal pays out, locked until the transaction ends."""
     return _sent(
         await db.fetchrow(
             _SENT + " WHERE f.book_id = $1 AND f.withdrawal_id = $2 FOR NO KEY UPDATE OF f",
@@ -302,7 +302,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 async def list_with_money(
     db: Db, book_id: UUID, after: UUID, limit: int
 ) -> Sequence[RefundFaultFacts]:
-    """Refunds by id, with what their holds, their transfers and their transaction say."""
+    """Refunds by id, with the sums of their holds, their transfers and their transaction."""
     rows: Sequence[Record] = await db.fetch(
         """
         SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, f.taken_before,

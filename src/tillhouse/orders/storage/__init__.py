@@ -1,1 +1,1 @@
-"""How many orders a book holds, and how large they are."""
+"""The storage of orders: their number and bytes in each book, and the quota of both."""

@@ -24,7 +24,7 @@ class Filling:
         self._counted_to: UUID | None = None
 
     async def count(self) -> None:
-        """Count what came since; nothing where there is no limit."""
+        """Count the new orders; none where there is no limit."""
         if not self.limits.are_set:
             return
         async with self._pool.reading() as db:
@@ -42,7 +42,7 @@ class Filling:
         return None
 
     def told(self) -> str:
-        """Tell how much the book holds of what it may hold."""
+        """Report how much the book holds, and its limit."""
         rows, size = self.limits.rows, self.limits.bytes
         parts = [f"{self.orders} of {rows} orders"] if rows else []
         parts += [f"{self._bytes / MIB:.1f} of {size // MIB} MiB"] if size else []

@@ -37,7 +37,7 @@ class CountedOrders(msgspec.Struct, frozen=True):
 async def add_new_orders(db: Db, books: Sequence[UUID], before: datetime, limit: int) -> int:
     """Count some orders of these books, by book_id, that were recorded before then; how many.
 
-    Bytes are those of the rows of an order and its lines, without indexes and what follows.
+    Bytes are those of the rows of an order and its lines, without indexes and the rows that follow.
     """
     return await db.fetchval(
         """

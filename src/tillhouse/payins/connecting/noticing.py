@@ -77,7 +77,7 @@ async def _write(services: Services, db: Db, job: Job) -> Letter | None:
 
 
 def text(changed: Changed, business: str, base: str) -> str:
-    """The mail: what changed, by whom, and what to do when it wasn't meant."""
+    """The mail: the change, its author, and the remedy when it wasn't meant."""
     collects = "collects" if changed.is_selected else "doesn't collect"
     return "\n".join(
         (

@@ -12,7 +12,7 @@ from tillhouse.payins.disputes import rules, store
 
 
 async def _settle(db: Db, found: store.OpenDispute, at: datetime) -> bool:
-    """Take what the wallet has for one dispute; whether anything was taken."""
+    """Take money of the wallet for one dispute; whether any was taken."""
     given = min(found.claimed, await lock_available(db, found.book_id, Account("wallet")))
     if given <= 0:
         return False
@@ -36,4 +36,4 @@ _CLAIMS = Collecting(
 settle_claims = _CLAIMS.of_book
 """Take the claims of a book for disputes, before more is withdrawn from its wallet."""
 SETTLING = _CLAIMS.chore()
-"""The chore that takes what is claimed."""
+"""The chore that takes claimed money."""

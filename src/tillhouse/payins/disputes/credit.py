@@ -1,4 +1,4 @@
-"""Credit that a payment had become and a dispute has taken the money of: held, so nobody spends it.
+"""Credit of a payment whose money a dispute has taken: held, so that it can't be spent.
 
 Money that was paid too much, or for nothing yet, is the customer's credit. While a provider has
 taken it for a dispute, it is neither spent nor handed out; a dispute that is won gives it free.

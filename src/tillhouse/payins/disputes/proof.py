@@ -1,4 +1,4 @@
-"""Proof that a book's ledger says what its disputes say."""
+"""Proof that a book's ledger agrees with its disputes."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID

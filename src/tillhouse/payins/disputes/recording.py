@@ -1,4 +1,4 @@
-"""Record what providers say of disputes: each once, and its money as far as the payment goes.
+"""Record the disputes of providers: each once, and its money as far as the payment goes.
 
 The payment is locked by the caller, so that its refunds, what its provider took back and its
 disputes are judged together: whichever comes first, they never take more than came in.
@@ -34,7 +34,7 @@ _WORDS_MAX = 300
 async def record_disputes(
     db: Db, origin: Origin, ledger: Ledger, payin: Payin, told: Sequence[SeenDispute]
 ) -> int:
-    """Record what is told of a payment's disputes, and book their money; how many were news."""
+    """Record the told disputes of a payment, and book their money; how many were news."""
     news: set[UUID] = set()
     fees: dict[UUID, SeenDispute] = {}
     for seen in told:
@@ -86,7 +86,7 @@ async def settle_disputes(
     fees: dict[UUID, SeenDispute] | None = None,
     news: set[UUID] | None = None,
 ) -> int:
-    """Bring what is booked of a payment's disputes to what is left of it; how many changed."""
+    """Bring the booked disputes of a payment to the rest of it; how many changed."""
     key = BookKey(origin.book.id, payin_id)
     disputes = await store.list_of_payment(db, origin.book.id, payin_id)
     payin = await find_payin(db, key) if disputes else None
@@ -125,7 +125,7 @@ async def _post(db: Db, ledger: Ledger, payin: Payin, one: DisputeRow, step: Ste
 
 
 async def _tell(db: Db, origin: Origin, ledger: Ledger, dispute_id: UUID) -> None:
-    """Let the change be told by the room of what was paid for, or as one of a payment."""
+    """Let the room of the target tell of the change, or tell it as one of a payment."""
     row = await store.update_changes(db, BookKey(origin.book.id, dispute_id))
     new = NewJob(
         book_id=origin.book.id,

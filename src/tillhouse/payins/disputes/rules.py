@@ -1,4 +1,4 @@
-"""The money of disputes: what is booked, its postings, and their proof. Pure decisions.
+"""The money of disputes: its amounts, its postings, and their proof. Pure decisions.
 
 The money that a provider takes for a dispute is a loss of its own, and no refund: the thing that
 was paid for keeps its payment.
@@ -8,7 +8,7 @@ was paid for keeps its payment.
     wallet → wallet_funding              both, as far as the wallet goes; the rest is a claim,
                                          which is taken as money comes in (claims.py)
 
-Of an unknown payment, what was taken leaves the unapplied receipts instead.
+Of an unknown payment, the money leaves the unapplied receipts instead.
 """
 
 from collections import defaultdict
@@ -64,7 +64,7 @@ def bookings(payin: Payin, disputes: Sequence[DisputeRow]) -> Iterator[tuple[Dis
 
 
 def postings(paid: Money, step: Step, claimed: Decimal, available: Decimal) -> Postings:
-    """The postings of a step: the wallet gives what it has, and gets back what was claimed last."""
+    """The postings of a step: the wallet gives all it has; returns settle the claim first."""
     clearing, fees = _account("provider_clearing", paid), _account("fees", paid)
     lost = _account("unapplied_receipts" if paid.is_unapplied else "disputes", paid)
     transfers = [
@@ -102,7 +102,7 @@ def _of_wallet(net: Decimal, claimed: Decimal, available: Decimal) -> list[Trans
 
 
 def settled(given: Decimal) -> Postings:
-    """The postings with which the wallet gives what was claimed of it."""
+    """The postings with which the wallet gives the claimed amount."""
     wallet, funding = Account("wallet"), Account("wallet_funding")
     transfers = (
         Transfer(funding, Account("unapplied_receipts"), given, "dispute_claim_settled"),
@@ -124,7 +124,7 @@ def _account(kind: AccountKind, paid: Money) -> Account:
 
 
 class DisputeFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispute, and what its transfers come to, by kind."""
+    """A dispute, and the sums of its transfers, by kind."""
 
     id: UUID
     taken_told: Decimal

@@ -97,7 +97,7 @@ async def insert_dispute(
 
 
 async def update_told(db: Db, key: BookKey, seen: SeenDispute, now: datetime) -> None:
-    """Keep what the provider says of it now."""
+    """Keep the provider's latest state of it."""
     await db.execute(
         """
         UPDATE disputes SET status = $3, reason = coalesce($4, reason), amount = $5,
@@ -125,7 +125,7 @@ class BookedDispute(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def update_booked(db: Db, key: BookKey, booked: BookedDispute, now: datetime) -> int:
-    """Keep what is booked; how often something was."""
+    """Keep the booked amounts; how often one was booked."""
     return await db.fetchval(
         """
         UPDATE disputes SET taken_amount = $3, fee = $4, claimed = $5, updated_at = $6,
@@ -301,7 +301,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[DisputeFacts]:
-    """Disputes by id, with what their transfers come to, by kind."""
+    """Disputes by id, with the sums of their transfers, by kind."""
     rows = await db.fetch(
         """
         SELECT d.id, d.taken_told, d.taken_amount, d.fee, d.claimed,

@@ -1,1 +1,1 @@
-"""The provider of test books: it moves no money, and does what amounts tell it to."""
+"""The provider of test books: it moves no money, and amounts decide its answers."""

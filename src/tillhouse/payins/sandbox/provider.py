@@ -54,7 +54,7 @@ _REFUND_STATES: dict[rules.Magic, RefundState] = {"fails": "failed", "slow": "pe
 
 
 class SandboxPayments:
-    """Keeps what a provider would know in tables of its own, and does as amounts tell it."""
+    """Keeps a provider's records in tables of its own; amounts decide its answers."""
 
     name: ProviderName = "sandbox"
     capabilities = Capabilities(

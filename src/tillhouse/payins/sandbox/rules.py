@@ -54,7 +54,7 @@ REVERSED = "The receiving bank sent it back."
 NO_SUCH_BANK = "There is no such bank."
 NO_SUCH_ACCOUNT = "There is no such account."
 _NUMBER_LENGTH = 10
-# The ends of account numbers that decide what a name enquiry says.
+# The ends of account numbers that decide the answer of a name enquiry.
 MISSING_END = "0000"
 AWAY_END = "0001"
 

@@ -47,7 +47,7 @@ async def simulate(
 ) -> list[UUID]:
     """Pay into an account, in the transaction of `db`; the ids of the sandbox's payments.
 
-    Without an amount: what the account was opened for, half of it, or half as much again.
+    Without an amount: that of the account, half of it, or half as much again.
     `reversed` takes back the last payment, or pays now and takes it back some seconds later.
     `disputed` lets its payer's bank want the last payment back, which the others decide; without
     a payment, or a dispute that is open, there is one first.

@@ -1,4 +1,4 @@
-"""Statements on what the sandbox knows."""
+"""Statements on the records of the sandbox."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -187,7 +187,7 @@ async def update_failed(db: Db, key: BookKey, error: str, now: datetime) -> None
 
 
 async def update_closed(db: Db, key: BookKey, now: datetime) -> None:
-    """Close an account: what arrives there later is booked all the same."""
+    """Close an account: a later payment into it is booked all the same."""
     await db.execute(
         """
         UPDATE virtual_accounts SET status = 'closed', updated_at = $3

@@ -1,4 +1,4 @@
-"""Statements on what providers have told."""
+"""Statements on the hooks of providers."""
 
 from datetime import datetime
 from typing import LiteralString
@@ -83,7 +83,7 @@ async def find_event(db: Db, key: BookKey) -> Record | None:
 
 
 async def update_processed(db: Db, key: BookKey, outcome: str, now: datetime) -> None:
-    """Note what came of it; the bytes are of no more use, and their fingerprint stays."""
+    """Note the result; the bytes are of no more use, and their fingerprint stays."""
     await db.execute(
         """
         UPDATE provider_events SET processed_at = $4, outcome = $3, body = ''

@@ -143,7 +143,7 @@ async def find_payin(db: Db, key: BookKey) -> Payin | None:
 
 
 async def find_received(db: Db, key: BookKey) -> Decimal:
-    """How much has arrived in an account, without what went back."""
+    """How much has arrived in an account, less returns."""
     return await db.fetchval(
         """
         SELECT coalesce(sum(p.amount), 0) FROM payins p
@@ -205,7 +205,7 @@ class ReturnedSums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def update_returned(db: Db, key: BookKey, row: ReturnedSums, now: datetime) -> None:
-    """Part of a payment went back; what was undone before its target took it never reaches it."""
+    """Part of a payment went back; a payment undone before its target took it never reaches it."""
     await db.execute(
         """
         UPDATE payins SET returned_told = $4, returned_amount = $5, returned_fee = $6,
@@ -301,7 +301,7 @@ async def update_short(db: Db, key: BookKey, now: datetime, *, is_short: bool) -
 
 
 async def update_reversal_applied(db: Db, key: BookKey, amount: Decimal, now: datetime) -> None:
-    """A target gave back so much in all of what went back."""
+    """A target gave back so much in all of the returned money."""
     await db.execute(
         """
         UPDATE payins SET reversal_applied_at = $3, updated_at = $3, returned_applied = $4
@@ -322,7 +322,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Payments by id, with what their transfers come to, by kind."""
+    """Payments by id, with the sums of their transfers, by kind."""
     return await db.fetch(
         """
         SELECT p.id, p.status, p.amount, p.fee, p.given_back, p.returned_told,

@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 
-# The first line is the condition of the index of what is to be applied.
+# The first line is the condition of the index of payments to apply.
 _WAITING: LiteralString = """
     (p.applied_at IS NULL OR p.returned_applied < p.returned_amount)
         AND CASE WHEN p.applied_at IS NULL THEN p.created_at ELSE p.returned_at END < $1

@@ -44,7 +44,7 @@ async def show_controls(call: Call) -> PayoutControls:
 
 
 async def set_controls(call: Call, switch: PayoutSwitch) -> PayoutControls:
-    """Turn the switch, or set the limit; what loosens either is for the owner."""
+    """Turn the switch, or set the limit; only the owner may loosen either."""
     check(await switch_faults(call, switch))
     before = await store.touch_controls(call.db, call.book.id, call.now)
     was_frozen, limit = before["frozen_at"] is not None, before["max_per_day"]

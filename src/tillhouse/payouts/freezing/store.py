@@ -13,7 +13,7 @@ from tillhouse.kit.ids import BookId, UserId
 
 
 class Freeze(msgspec.Struct, frozen=True):
-    """The reason, and the name of the one who froze."""
+    """The reason, and the name of the person who froze."""
 
     reason: str
     by: str

@@ -1,1 +1,1 @@
-"""The wallet: what is in it, and how it came to that."""
+"""The wallet: its balance, and the transfers that made it."""

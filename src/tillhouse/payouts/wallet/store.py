@@ -15,7 +15,7 @@ from tillhouse.payouts.wallet.rules import EVER, Period, Position
 _NEWEST = UUID(int=2**128 - 1)
 
 # Ids rise with time, but a transaction that took longer commits a lower one later. None takes this
-# long, so that what lies further back stays as it is.
+# long, so that older sums stay as they are.
 _RECENT: LiteralString = """
     coalesce((
         SELECT sum(r.amount) FROM ledger_transfers r
@@ -55,7 +55,7 @@ _TRANSACTION: LiteralString = """
 
 
 async def show_wallet(db: Db, book_id: BookId) -> Record:
-    """The balance, what is held of it, and what is being withdrawn."""
+    """The balance, the held part, and the amount being withdrawn."""
     row = await db.fetchrow(
         """
         SELECT u.currency, coalesce(b.credits - b.debits, 0) AS balance,

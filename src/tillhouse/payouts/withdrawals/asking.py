@@ -23,7 +23,7 @@ GRACE = timedelta(minutes=2)
 
 
 async def ask(services: Services, book: Book, withdrawal_id: UUID, finds: Finds = find) -> None:
-    """Ask the provider, and record what it says, as after a hint of its own.
+    """Ask the provider, and record its answer, as after a hint of its own.
 
     Call it outside of any transaction. Nothing is asked about a withdrawal that was not sent.
     """

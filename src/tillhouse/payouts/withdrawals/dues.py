@@ -14,7 +14,7 @@ from tillhouse.payouts.withdrawals.store import dues
 
 
 async def _collect(db: Db, found: dues.DueRow, at: datetime) -> bool:
-    """Take what the wallet has for one withdrawal; whether anything was taken."""
+    """Take money of the wallet for one withdrawal; whether any was taken."""
     ledger = Ledger(found.book_id, found.currency, at)
     due = DueAmounts(found.amount_due, found.fee_due)
     given = due.given(max(await lock_available(db, found.book_id, WALLET), rules.NOTHING))
@@ -36,4 +36,4 @@ _DUES = Collecting(
 collect_of_book = _DUES.of_book
 """Take the dues of a book, before more is withdrawn from its wallet."""
 COLLECTING = _DUES.chore()
-"""The chore that takes what is due."""
+"""The chore that takes due money."""

@@ -55,7 +55,7 @@ _WORDS_LENGTH_MAX = 300
 
 
 class WithdrawalAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A withdrawal, the refund that it pays out, if any, and what the provider says; all locked."""
+    """A withdrawal, the refund that it pays out, if any, and the provider's answer; all locked."""
 
     state: WithdrawalState
     refund: RefundOutcome | None
@@ -80,7 +80,7 @@ class WithdrawalAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def apply(db: Db, answered: WithdrawalAnswer) -> None:
-    """Bring a withdrawal to what the provider says of it."""
+    """Bring a withdrawal to the provider's state of it."""
     state, seen = answered.state, answered.seen
     match rules.step_of(state.status, seen.state, is_refund=state.order_id is not None):
         case "complete":

@@ -31,7 +31,7 @@ FEE: EntryKind = "fee"
 
 
 class Payout(msgspec.Struct, frozen=True, kw_only=True):
-    """A payout that the provider completed, and what it costs beyond what is booked."""
+    """A payout that the provider completed, and its cost beyond the booked one."""
 
     amount: Decimal
     fee: Decimal
@@ -62,7 +62,7 @@ class DueAmounts(msgspec.Struct, frozen=True):
 
 
 def completed(payout: Payout, available: Decimal) -> tuple[Postings, DueAmounts]:
-    """The postings of a payout that is completed, and what of it is due."""
+    """The postings of a completed payout, and the due part."""
     wanted = DueAmounts(payout.amount if payout.is_late else Decimal(0), payout.fee)
     given = wanted.given(available)
     # Of a refund the order says that the provider has paid: the wallet gives it the money for that.
@@ -82,7 +82,7 @@ def fee_told(fee: Decimal) -> Postings:
 
 
 def taken(given: DueAmounts) -> Postings:
-    """The wallet gives what a payout took."""
+    """The wallet gives the amount of a payout."""
     every = (
         Transfer(WALLET, TRANSIT, given.amount, LEAVES),
         Transfer(WALLET, FUNDING, given.fee, FEE),

@@ -1,4 +1,4 @@
-"""Proof that a book's ledger says what its withdrawals say."""
+"""Proof that a book's ledger agrees with its withdrawals."""
 
 from collections.abc import AsyncIterator, Iterator
 from uuid import UUID

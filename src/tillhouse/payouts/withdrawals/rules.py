@@ -1,4 +1,4 @@
-"""Withdrawals: may this one be, and what becomes of it. Pure decisions."""
+"""Withdrawals: whether one may be made, and its steps. Pure decisions."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -129,7 +129,7 @@ def check_policy(amount: Decimal, facts: WithdrawalFacts) -> None:
 
 
 class DayLimit(msgspec.Struct, frozen=True):
-    """A limit per day: (its name, the amount), and what of it is used."""
+    """A limit per day: (its name, the amount), and the used part."""
 
     name: str
     limit: Decimal
@@ -148,7 +148,7 @@ class DayLimit(msgspec.Struct, frozen=True):
 
 
 def step_of(status: WithdrawalStatus, state: PayoutState, *, is_refund: bool) -> Step | None:
-    """The step to what the provider says; None where nothing changes by it.
+    """The step to the provider's state; None where nothing changes by it.
 
     A refund that was paid out and came back is the order's money again, and stays so: one that the
     provider completes after that is for people.

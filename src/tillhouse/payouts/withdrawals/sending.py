@@ -50,7 +50,7 @@ FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[ProviderConnection | 
 
 
 def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
-    """The jobs that send a withdrawal, look what became of it, and follow a provider's hint."""
+    """The jobs that send a withdrawal, look at its fate, and follow a provider's hint."""
     look_up = partial(finds, services)
     return OutgoingSteps(
         sends=WITHDRAWAL,

@@ -30,7 +30,7 @@ async def show(call: Call, category_id: CategoryId) -> Category:
 
 
 async def change(call: Call, category_id: CategoryId, patch: CategoryPatch) -> Category:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     old = existing(await CATEGORIES.lock(call.db, call.book.id, category_id))
     name = old.name if patch.name is UNSET else str(patch.name)
     position = old.position if patch.position is UNSET else patch.position

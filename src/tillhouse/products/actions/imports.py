@@ -28,7 +28,7 @@ _BATCH = 500
 
 
 class ImportedProducts(msgspec.Struct, rename="camel", kw_only=True):
-    """The result: products, or what is wrong with the rows."""
+    """The result: products, or the faults of the rows."""
 
     created: int = 0
     updated: int = 0

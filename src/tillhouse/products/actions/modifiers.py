@@ -57,7 +57,7 @@ async def show(call: Call, modifier_group_id: UUID) -> ModifierGroup:
 
 
 async def change(call: Call, modifier_group_id: UUID, patch: ModifierGroupPatch) -> ModifierGroup:
-    """Change what the patch names; a list of options keeps, adds and removes."""
+    """Change the fields that the patch names; a list of options keeps, adds and removes."""
     if not await store.lock_group(call.db, call.book.id, modifier_group_id):
         raise Missing
     old = await show(call, modifier_group_id)

@@ -73,7 +73,7 @@ async def new_faults(call: Call, new: NewProduct) -> list[FieldError]:
 
 
 async def change(call: Call, product_id: ProductId, patch: ProductPatch) -> Product:
-    """Change what the patch names; a patch that changes nothing is no change."""
+    """Change the fields that the patch names; a patch that changes nothing is no change."""
     named = rules.named(patch)
     shown, old = await hold(call, product_id, named)
     facts = await fact_store.find_facts(call.db, call.book.id, named)
@@ -103,7 +103,7 @@ async def delete(call: Call, product_id: ProductId) -> Deleted:
 async def hold(
     call: Call, product_id: ProductId, named: NamedProductIds
 ) -> tuple[Product, Configuration]:
-    """The product as it stands, held until the change commits, and what is named held as it is.
+    """The product as it stands, held until the change commits, and the named rows held as they are.
 
     Every change of a product or of its variants begins here, so that they come one by one.
     """

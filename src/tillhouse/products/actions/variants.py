@@ -41,7 +41,7 @@ async def new_faults(call: Call, product_id: ProductId, new: NewVariant) -> list
 
 
 async def change(call: Call, variant_id: VariantId, patch: VariantPatch) -> VariantShown:
-    """Change what the patch names; its list of prices replaces the list."""
+    """Change the fields that the patch names; its list of prices replaces the list."""
     named = rules.named(patch)
     shown, old = await _hold(call, variant_id, named)
     facts = await fact_store.find_facts(call.db, call.book.id, named)

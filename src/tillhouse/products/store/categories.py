@@ -1,4 +1,4 @@
-"""The table of categories, and what products and imports need of it."""
+"""The table of categories, and the statements that products and imports need."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -10,7 +10,7 @@ _contained = msgspec.json.Decoder(list[Contained]).decode
 
 
 async def lock_named(db: Db, book_id: BookId, named: NamedProductIds) -> bool:
-    """Hold the own product for change and what is named as it is; whether the product is there.
+    """Lock the product for change and the named rows as they are; whether it is there.
 
     A concurrent delete of a category, a group or a product waits for this lock.
     """

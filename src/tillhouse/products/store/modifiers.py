@@ -134,7 +134,7 @@ async def upsert_group(
 
 
 async def delete_group(db: Db, book_id: BookId, group_id: UUID, now: datetime) -> None:
-    """A group and its options leave every list; what was sold with them keeps their names."""
+    """A group and its options leave every list; sold lines keep their names."""
     await db.execute(
         """
         WITH options AS (

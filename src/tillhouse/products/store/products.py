@@ -370,7 +370,7 @@ _UPSERT = """
 
 
 async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> str:
-    """A product and its variants leave every list; what was sold keeps its name. Since when."""
+    """A product and its variants leave every list; sold lines keep its name. Since when."""
     return await db.fetchval(
         """
         WITH variant AS (

@@ -1,4 +1,4 @@
-"""The table of promotions, and what changing one rests on."""
+"""The table of promotions, and the facts that changing one needs."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Statements that count the uses of a promotion, for whoever sells."""
+"""Statements that count the uses of a promotion, for the rooms that sell."""
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, CustomerId, PromotionId

@@ -1,1 +1,1 @@
-"""Mail to people: the server that takes it, and the form of what it is given."""
+"""Mail to people: the server that takes it, and the form of a message."""

@@ -1,4 +1,4 @@
-"""Mails as jobs: queued in the transaction of what they tell of, written when they are sent.
+"""Mails as jobs: queued in the transaction of their cause, written when they are sent.
 
 A mail is sent at least once: a worker that dies between the server's word and ours sends it again,
 under the same Message-ID.
@@ -21,7 +21,7 @@ from tillhouse.providers.mail.text import Mail, compose
 
 # About three days in all.
 RETRY = Retry(attempts_max=20, base=timedelta(minutes=1), most=timedelta(hours=6))
-# The time of a mail, and some for recording what came of it.
+# The time of a mail, and some for recording the result.
 _LEASE = timedelta(seconds=smtp.WITHIN_S * 1.25)
 _AT_ONCE = 4
 # In any 24 hours a cell lets through its burst, and as many as are refilled meanwhile: a mailbox
@@ -44,11 +44,11 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     text: str
     at: datetime
-    # Further cells in which it counts: (what, how many of them).
+    # Further cells in which it counts: (subject, how many of them).
     counted: tuple[tuple[str, Budget], ...] = ()
     # The cells of its mailbox and of the installation that it counts in.
     house: str = HOUSE
-    # Writes what the mail makes true, in the transaction in which it is begun; not for one that is
+    # Writes the rows of the mail, in the transaction in which it is begun; not for one that is
     # left out because there were too many.
     keep: Callable[[Db], Awaitable[None]] | None = None
 
@@ -84,7 +84,7 @@ def mailbox_of(email: str) -> str:
 
 
 async def _begin(services: Services, write: Writes, db: Db, job: Job) -> smtp.Envelope | None:
-    """The mail, written from what is true now; None when there is nothing to tell any more."""
+    """The mail, written from the present rows; None when there is nothing to tell any more."""
     sender = services.settings.mail_from
     if services.settings.smtp_url is None or sender is None:
         return None

@@ -1,4 +1,4 @@
-"""An SMTP client that gives one mail to one server and trusts nothing of what comes back.
+"""An SMTP client that gives one mail to one server and trusts no byte of its replies.
 
 All of it ends within a deadline, and each part of a reply is bounded, so a server that is silent
 or sends without end costs the one mail that it was given. The standard library's client blocks a
@@ -17,7 +17,7 @@ from tillhouse.kit.smtp import SmtpServer
 from tillhouse.providers.names import PATIENCE_S, Names, literal, look_up
 
 WITHIN_S = 120.0
-# A server has several addresses at times, and one of them may swallow what is sent to it.
+# A server has several addresses at times, and one of them may swallow packets.
 CONNECTED_WITHIN_S = 15.0
 LINE_BYTES_MAX = 4096
 LINES_MAX = 100
@@ -46,7 +46,7 @@ class Envelope(msgspec.Struct, frozen=True):
 
 
 class SmtpRoute(msgspec.Struct, frozen=True):
-    """The server, what its certificate may be signed by besides the public ones, and the time."""
+    """The server, further authorities for its certificate, and the time."""
 
     server: SmtpServer
     ca_file: Path | None

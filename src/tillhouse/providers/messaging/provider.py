@@ -22,7 +22,7 @@ class MessagingAccount(msgspec.Struct, frozen=True):
 
 
 class Template(msgspec.Struct, frozen=True):
-    """An approved text of the business, and what it is filled with."""
+    """An approved text of the business, and its values."""
 
     name: str
     language: str

@@ -17,7 +17,7 @@ from tillhouse.providers.messaging.provider import (
 
 # The number that every test book writes from.
 NUMBER = "+15550100000"
-# When the report comes that tells what became of a message.
+# When the report on a message comes.
 REPORT_AFTER = timedelta(seconds=1)
 
 # Sending to these fails at once, with the code that WhatsApp gives.
@@ -54,5 +54,5 @@ class SandboxMessaging:
         return self.settle(message).outcome
 
     async def fetch(self, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
-        """Its customers send what was uploaded before: nothing lies elsewhere."""
+        """Its customers send files uploaded before: nothing lies elsewhere."""
         return Fetched("failed", error="nothing lies at the sandbox")

@@ -89,7 +89,7 @@ def is_signed(app_secret: str, body: bytes, header: str | None) -> bool:
 
 
 def updates(body: bytes, provider_number_id: str) -> list[Update]:
-    """Every update for one number, in its order; what isn't understood is passed over."""
+    """Every update for one number, in its order; unknown ones are passed over."""
     found: list[Update] = []
     for name, item in _items(body, provider_number_id):
         update = _received(item) if name == "messages" else _reported(item)
@@ -207,7 +207,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _read(raw: bytes | Raw, type_: type[Read]) -> Read | None:
-    """Some bytes as what is wanted; None when they are something else, or no JSON."""
+    """Some bytes as the wanted type; None when they are something else, or no JSON."""
     try:
         return msgspec.json.decode(raw, type=type_)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -60,7 +60,7 @@ class ProviderAnswer(msgspec.Struct, frozen=True):
             raise self.lost(str(error)[:_WORDS_LENGTH_MAX]) from None
 
     def exactly(self, convert: Callable[[], T]) -> T:
-        """The result of a conversion of what it says, which must be exact."""
+        """The result of a conversion of its text, which must be exact."""
         try:
             return convert()
         except NotExact as error:

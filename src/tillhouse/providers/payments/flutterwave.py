@@ -1,4 +1,4 @@
-"""Flutterwave (v3): an account per payment, and what becomes of it.
+"""Flutterwave (v3): an account per payment, and its fate.
 
 Amounts are written as they are. A hook bears only a word that both sides know, so its body says
 nothing: everything is looked up. Refunds bear our reference in their comment.
@@ -297,7 +297,7 @@ def _known(currency: str) -> str:
 
 
 def _life(ends: datetime | None, at: datetime) -> timedelta:
-    """How long an account lives, within what Flutterwave allows."""
+    """How long an account lives, within Flutterwave's bounds."""
     if ends is None:
         return _USUAL
     return min(max(ends - at, _SHORTEST), _LONGEST)

@@ -1,4 +1,4 @@
-"""Flutterwave's answers: `status` tells of the call, `data.status` of what was asked about."""
+"""Flutterwave's answers: `status` tells of the call, `data.status` of its subject."""
 
 import contextlib
 from collections.abc import Sequence
@@ -292,7 +292,7 @@ def refunds(answer: ProviderAnswer) -> tuple[Sequence[FlutterwaveRefund], int]:
 
 
 def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
-    """A page of refunds, whoever made them."""
+    """A page of refunds, ours and others."""
     return [
         ListedRefund(
             reference=one.reference,

@@ -1,4 +1,4 @@
-"""Flutterwave's hooks: the id or the reference of what to look up."""
+"""Flutterwave's hooks: the id or the reference to look up."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Monnify: an account per payment, and what becomes of it.
+"""Monnify: an account per payment, and its fate.
 
 Amounts are written as they are. A login gives a token for about an hour. Payments, refunds and
 payouts bear references of ours, by which they are looked up; Monnify's own contain pipes.

@@ -290,7 +290,7 @@ def transfers(answer: ProviderAnswer) -> MonnifyPage:
 
 
 def listed_refunds(answer: ProviderAnswer) -> MonnifyPage:
-    """A page of refunds, whoever made them."""
+    """A page of refunds, ours and others."""
     told = _data(answer, _Listing[_Refund])
     began = [moment(one.created_on) for one in told.content]
     lines = [

@@ -1,4 +1,4 @@
-"""Monnify's hooks: the references of what to look up."""
+"""Monnify's hooks: the references to look up."""
 
 from collections.abc import Sequence
 

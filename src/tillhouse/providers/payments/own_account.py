@@ -1,4 +1,4 @@
-"""The answers of providers about the account itself: whose a key is, and what lies there."""
+"""The answers of providers about the account itself: the owner of a key, and the balances."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Paystack: an account per payment, and what becomes of it.
+"""Paystack: an account per payment, and its fate.
 
 Amounts are counted in the hundredth part of every currency. A hook is signed with the secret key
 itself, has no id and no time, and is only believed after a look at the transaction. Refunds bear
@@ -213,7 +213,7 @@ class Paystack(Adapter):
     ) -> AsyncIterator[ProviderAnswer]:
         """The refunds of a payment by pages, back to a moment.
 
-        A list that is longer than is read says nothing of what isn't there.
+        A list that is longer than is read proves nothing missing.
         """
         query = {"perPage": str(_PAGE)}
         if transaction_id is not None:
@@ -316,7 +316,7 @@ def _with_returns(
     gone: tuple[Decimal, Decimal, Decimal],
     disputes: Sequence[SeenDispute],
 ) -> SeenPayment:
-    """A payment with what went back: (by refunds of ours, by others, by disputes)."""
+    """A payment with its returns: (by refunds of ours, by others, by disputes)."""
     is_explained = payment.state == "reversed" and sum(gone) >= payment.amount
     state = "successful" if is_explained else payment.state
     return msgspec.structs.replace(payment, state=state, returned=gone[1], disputes=disputes)
@@ -330,7 +330,7 @@ def _units(wanted: AccountRequest | RefundRequest | PayoutRequest) -> int:
 
 
 def _expiry(wanted: datetime | None, at: datetime) -> datetime:
-    """The end of an account's life, within what Paystack allows."""
+    """The end of an account's life, within Paystack's bounds."""
     if wanted is None:
         return at + _LONGEST
     return min(max(wanted, at + _SHORTEST), at + _LONGEST)

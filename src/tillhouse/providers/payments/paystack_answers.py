@@ -1,4 +1,4 @@
-"""Paystack's answers: `status` tells of the call, `data.status` of what was asked about."""
+"""Paystack's answers: `status` tells of the call, `data.status` of its subject."""
 
 import contextlib
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ class _Refund(msgspec.Struct, rename={"created_at": "createdAt"}):
     amount: Decimal = Decimal(0)
     currency: str = "NGN"
     merchant_note: str | None = None
-    # The payment's id; what answers the making of a refund tells of all of it.
+    # The payment's id; the answer to a new refund has the whole payment.
     transaction: int | _PaidTransaction | None = None
     # It was made for a dispute that was lost.
     dispute: int | str | _PaidTransaction | None = None
@@ -307,7 +307,7 @@ def _refunded(there: Sequence[_Refund], currency: str) -> tuple[Decimal, Decimal
 
 
 def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
-    """A page of refunds, whoever made them, but for those of disputes."""
+    """A page of refunds, ours and others, but for those of disputes."""
     told = [one for one in _data(answer, list[_Refund]) if not one.dispute]
     return answer.exactly(lambda: [_listed(one) for one in told])
 

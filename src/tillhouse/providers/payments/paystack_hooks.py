@@ -1,4 +1,4 @@
-"""Paystack's hooks: what each tells of, never how much."""
+"""Paystack's hooks: the subject of each, never an amount."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The Protocol of payment providers, with its requests and what comes back.
+"""The Protocol of payment providers, with its requests and answers.
 
 Every call carries a reference of ours, so that repeating one changes nothing. A call that fails
 raises one of three: `ProviderRefused` (the provider said no), `NotReached` (nothing was executed,
@@ -67,7 +67,7 @@ def in_words(error: Exception) -> str:
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """The abilities of a provider, which decide what it is asked for."""
+    """The abilities of a provider, which decide about the requests to it."""
 
     # An account number to transfer to, or else a page of the provider's to pay on.
     opens: Opens
@@ -78,7 +78,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     has_refunds: bool = False
     has_payouts: bool = False
     has_name_enquiry: bool = False
-    # It lists what came in, what was paid out, and what was given back.
+    # It lists payments, payouts and refunds.
     has_statement: bool = False
     # It tells of disputes (chargebacks) by its API.
     has_disputes: bool = False
@@ -156,7 +156,7 @@ class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
     # The provider's own, once and for ever.
     transaction_id: str
     state: PaymentState
-    # The money for the business, before fees; without what the payer bore on top.
+    # The money for the business, before fees; without costs that the payer bore on top.
     amount: Decimal
     fee: Decimal
     currency: str
@@ -225,7 +225,7 @@ class SeenRefund(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ListedRefund(msgspec.Struct, frozen=True, kw_only=True):
-    """A refund in a provider's list, whoever made it."""
+    """A refund in a provider's list, ours or another."""
 
     # Ours; None where it was made elsewhere, such as on the provider's own pages.
     reference: str | None
@@ -249,7 +249,7 @@ class StatementRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProviderListPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of a list: lines are hints, less exact than what a look at each of them says."""
+    """A page of a list: lines are hints, less exact than a look at each of them."""
 
     payments: Sequence[SeenPayment] = ()
     payouts: Sequence[SeenPayout] = ()
@@ -382,5 +382,5 @@ class PaymentProvider(Protocol):
     async def read_statement(
         self, credentials: ProviderSecrets, asked: StatementRequest
     ) -> ProviderListPage:
-        """A page of what arrived, was paid out or given back, a day of tolerance at both ends."""
+        """A page of payments, payouts or refunds, with a day of tolerance at both ends."""
         ...

@@ -1,4 +1,4 @@
-"""Stripe: a page per payment (Checkout), and what becomes of it.
+"""Stripe: a page per payment (Checkout), and its fate.
 
 Amounts are counted in units of each currency, by Stripe's own table. Requests are forms, and those
 that change something bear our reference as their idempotency key, which Stripe keeps for a day.
@@ -170,7 +170,7 @@ class Stripe(Adapter):
     async def _with_returns(
         self, credentials: ProviderSecrets, one: answers.StripePayment
     ) -> SeenPayment:
-        """The payment, with what went back that wasn't given back by us, and its disputes."""
+        """The payment, with returns that aren't refunds of ours, and its disputes."""
         query = {"payment_intent": one.seen.transaction_id, "limit": str(_PAGE)}
         seen = one.seen
         if one.is_disputed:

@@ -1,4 +1,4 @@
-"""Stripe's answers: objects, with what was asked to be expanded in them."""
+"""Stripe's answers: objects, with their expanded members."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -297,7 +297,7 @@ def _fee_back(told: _Refund, currency: str) -> Decimal:
 
 
 def listed_refunds(answer: ProviderAnswer) -> tuple[Sequence[ListedRefund], str | None]:
-    """A page of refunds, whoever made them, and where the next page begins."""
+    """A page of refunds, ours and others, and where the next page begins."""
     told = answer.read(_Refunds)
     following = told.data[-1].id if told.has_more and told.data else None
     return answer.exactly(lambda: [_listed(one) for one in told.data]), following

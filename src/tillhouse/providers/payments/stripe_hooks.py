@@ -1,4 +1,4 @@
-"""Stripe's hooks: the ids of what to look up."""
+"""Stripe's hooks: the ids to look up."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The Protocol of telephony providers: one attempt is dialled, its line tells what happens.
+"""The Protocol of telephony providers: one attempt is dialled, its line tells the events.
 
 A `Telephone` dials, a `CallLine` is one call under way. The line tells `Ringing`, `Answered` and
 `LineEnded`, in this order, each at most once, and `LineEnded` always. A failure is a `LineEnded`,
@@ -15,7 +15,7 @@ import msgspec
 
 ProviderName = Literal["simulator", "sip", "twilio"]
 Capability = Literal[
-    # `find_outcome` can tell what became of an attempt after a crash.
+    # `find_outcome` can tell the end of an attempt after a crash.
     "finds_outcomes",
     # The party of its lines is `Audio`, and needs speech engines.
     "audio",
@@ -69,7 +69,7 @@ class AttemptRecorder(Protocol):
     """The recording of one attempt, left the agent and right the customer."""
 
     def write(self, agent: bytes, customer: bytes) -> None:
-        """Add what both sides said in the same time, PCM16 mono; the shorter ends in silence."""
+        """Add the sound of both sides in the same time, PCM16 mono; the shorter ends in silence."""
         ...
 
 
@@ -151,7 +151,7 @@ class Playing(Protocol):
         ...
 
     def stop(self) -> None:
-        """Drop what of it wasn't played yet: the customer talks (barge-in)."""
+        """Drop the part that wasn't played yet: the customer talks (barge-in)."""
         ...
 
     @property
@@ -281,10 +281,10 @@ class TakesCallbacks(Protocol):
 
 @runtime_checkable
 class Counting(Protocol):
-    """A telephone that counts what it does."""
+    """A telephone that counts its events."""
 
     def counted(self) -> Mapping[str, int]:
-        """How much of what, since it was made."""
+        """The counts by kind, since it was made."""
         ...
 
 
@@ -310,7 +310,7 @@ class Telephone(Protocol):
         ...
 
     async def close(self) -> None:
-        """End all its calls, and free what it holds: the process stops."""
+        """End all its calls, and free its resources: the process stops."""
         ...
 
 

@@ -8,7 +8,7 @@ _RATE = 8000
 _CHANNELS = 2
 _SAMPLE_BYTES = 2
 _HEAD = struct.Struct("<4sI4s4sIHHIIHH4sI")
-# A second of both channels: what a crash may cost.
+# A second of both channels, which a crash may cost.
 _BUFFER_BYTES = _RATE * _CHANNELS * _SAMPLE_BYTES
 
 
@@ -28,7 +28,7 @@ class StereoWav:
         self._file.write(_head(0))
 
     def write(self, agent: bytes, customer: bytes) -> None:
-        """Add what both sides said in the same time; the shorter ends in silence."""
+        """Add the sound of both sides in the same time; the shorter ends in silence."""
         length = max(len(agent), len(customer)) // _SAMPLE_BYTES * _SAMPLE_BYTES
         both = bytearray(_CHANNELS * length)
         for channel, pcm in enumerate((agent, customer)):

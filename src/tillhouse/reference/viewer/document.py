@@ -38,7 +38,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DocumentWebhook(msgspec.Struct, frozen=True, kw_only=True):
-    """A webhook of the document: what is posted to other servers."""
+    """A webhook of the document: a request to other servers."""
 
     name: str
     anchor: str
@@ -66,7 +66,7 @@ class TagPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document:
-    """The whole document, with what its parts refer to."""
+    """The whole document, with the schemas that its parts refer to."""
 
     def __init__(self, node: Node) -> None:
         self.node = node

@@ -46,7 +46,7 @@ def json_html(value: Any) -> Markup:
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A request for curl: what stands before the body, and the body as JSON."""
+    """A request for curl: the lines before the body, and the body as JSON."""
 
     head: str
     body: str | None

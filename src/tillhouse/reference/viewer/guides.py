@@ -80,7 +80,7 @@ def _position(name: str) -> int:
 
 
 class Library:
-    """All guides, and what they say of which operation."""
+    """All guides, and their mentions of operations."""
 
     def __init__(self, document: Document, guides: list[Guide]) -> None:
         self.guides = guides

@@ -12,7 +12,7 @@ from tillhouse.reference.viewer.shown import Showing
 
 
 class SearchEntry(msgspec.Struct, frozen=True, array_like=True):
-    """One place that can be found: by its title, by what stands beside it, by words of its text."""
+    """One place that can be found: by its title, its side text, and words of its text."""
 
     title: str
     beside: str

@@ -32,7 +32,7 @@ class Parameters(msgspec.Struct, frozen=True):
 
 
 class ShownSuccess(msgspec.Struct, frozen=True, kw_only=True):
-    """A success: its statuses, its fields, what comes with it."""
+    """A success: its statuses, its fields, its examples."""
 
     statuses: list[str]
     about: str
@@ -44,7 +44,7 @@ class ShownSuccess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownRefusal(msgspec.Struct, frozen=True):
-    """A status of refusal, and what it means; examples where it has some of its own."""
+    """A status of refusal, and its meaning; examples where it has some of its own."""
 
     status: str
     about: str
@@ -88,7 +88,7 @@ class ShownObject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Showing:
-    """Reads what the pages of one document show."""
+    """Reads the content of the pages of one document."""
 
     def __init__(self, document: Document, library: Library) -> None:
         self._document = document

@@ -37,7 +37,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     media_type: str
     make: Callable[[], bytes]
-    # The path changes with the content: whoever has it may keep it.
+    # The path changes with the content: a browser that has it may keep it.
     is_immutable: bool = False
 
 

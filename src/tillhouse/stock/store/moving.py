@@ -1,4 +1,4 @@
-"""The statement that moves stock: the one home of its text, spliced in by whoever moves some."""
+"""The statement that moves stock: the one home of its text, which other statements contain."""
 
 from datetime import datetime
 from typing import LiteralString
@@ -78,7 +78,7 @@ NO_THRESHOLD_CROSSED: LiteralString = """
 async def record_moves(
     db: Db, book_id: BookId, now: datetime, moves: list[NotedStockMove]
 ) -> list[MovedStock]:
-    """Move stock and note why; what came of it, by variant and place."""
+    """Move stock and note why; the levels afterwards, by variant and place."""
     rows = await db.fetch(
         """
         WITH moving AS (

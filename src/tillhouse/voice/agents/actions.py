@@ -68,7 +68,7 @@ async def lock(call: Call, voice_agent_id: UUID) -> Agent:
 
 
 async def note_change(call: Call, key: BookKey) -> Agent:
-    """Tell of a change of what belongs to an agent."""
+    """Tell of a change of an agent's parts."""
     await store.update_time(call.db, key, call.now)
     agent = await show(call, key.id)
     await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
@@ -76,7 +76,7 @@ async def note_change(call: Call, key: BookKey) -> Agent:
 
 
 async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     # Names are looked up before anything is locked.
     answers = await _answers(patch)
     before = await lock(call, voice_agent_id)

@@ -1,4 +1,4 @@
-"""Calls: place, list, show, cancel, and what was said in them."""
+"""Calls: place, list, show, cancel, and their transcripts."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -86,7 +86,7 @@ class ChatConversation:
         """Ask the model until it has said something, and wants no tool first."""
         for _ in range(rules.ROUNDS_MAX):
             answer = await self._model.answer(self._messages, self._tools)
-            # A model is told what was heard of its words, not what it wanted to say.
+            # A model is told the heard part of its words, not all that it wanted to say.
             said = await self._talk.say(answer.text, manner="open") if answer.text else ""
             self._messages.append(rules.answer_message(answer, said))
             for asked in answer.asked:

@@ -1,4 +1,4 @@
-"""Rules of conversations that a language model leads: what it is sent, and what of it counts.
+"""Rules of conversations that a language model leads: its requests, and the bounds on its answers.
 
 Everything that a model answers is a request of somebody who may have been talked into it. It
 gets words out, and tools without any argument: which order, which number and which business they

@@ -70,7 +70,7 @@ class May(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
-    """The agent says the last words and hangs up; what came of it."""
+    """The agent says the last words and hangs up; the outcome."""
 
     text: str
     outcome: str

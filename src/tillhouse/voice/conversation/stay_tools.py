@@ -40,7 +40,7 @@ async def cancel_reservation(call: Call, subject: CallSubject) -> Did:
 
 
 async def note_service_request(call: Call, subject: CallSubject) -> Did:
-    """Note what the guest asks for, in the guest's own words."""
+    """Note the guest's wish in the guest's own words."""
     if not subject.heard:
         raise Refused("The guest has said nothing that could be noted.")
     reservation_id = await _needed(call, subject)

@@ -1,4 +1,4 @@
-"""The call that tools are used in, and what comes of one."""
+"""The call that tools are used in, and the result of one."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -28,7 +28,7 @@ class CallSubject(msgspec.Struct, frozen=True, kw_only=True):
     heard: str = ""
 
     def after(self, used: "Used") -> "CallSubject":
-        """The call as the next tool finds it: about what was spoken of, and nothing else."""
+        """The call as the next tool finds it: about its present subject, and nothing else."""
         return msgspec.structs.replace(
             self,
             order_id=used.order_id or self.order_id,
@@ -38,7 +38,7 @@ class CallSubject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Used(msgspec.Struct, frozen=True):
-    """The result of a tool: what is told in the transcript, and words for the script."""
+    """The result of a tool: its line in the transcript, and words for the script."""
 
     is_done: bool
     told: str

@@ -1,4 +1,4 @@
-"""The conversation in a sentence or two, made of what was really heard and done: pure decisions."""
+"""The conversation in a sentence or two, made of heard words and used tools: pure decisions."""
 
 from collections.abc import Mapping
 

@@ -71,7 +71,7 @@ class AgentTalk:
         return told
 
     async def look_for_machine(self) -> bool:
-        """Whether what was asked, and didn't answer, is a machine after all."""
+        """Whether a customer who was asked and didn't answer is a machine after all."""
         self.meets_machine = self.meets_machine or await self._party.is_machine()
         return self.meets_machine
 
@@ -100,7 +100,7 @@ class AgentTalk:
         return " ".join(one.text for one in said)
 
     async def _overhear(self, within: timedelta) -> None:
-        """Note what answers no question; a wish not to be called any more holds at any time."""
+        """Note words that answer no question; a wish not to be called again holds at any time."""
         for heard in await self._party.overheard(within):
             self._note(heard)
             if rules.is_opt_out(heard) and not self.has_opted_out:

@@ -122,7 +122,7 @@ async def _confirm_order(call: Call, subject: CallSubject) -> Did:
 
 
 async def _send_payment_link(call: Call, subject: CallSubject) -> Did:
-    """A link for what the order still owes, in a message to the number that was called."""
+    """A link for the debt of the order, in a message to the number that was called."""
     row = await _order(call, subject)
     if row is None:
         raise Refused("There is no order to be paid.")

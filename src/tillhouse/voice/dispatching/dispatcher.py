@@ -1,7 +1,7 @@
-"""The dispatcher: claims what is due, follows each call, renews leases, and ends what was left.
+"""The dispatcher: claims due calls, follows each, renews leases, and ends abandoned ones.
 
 Any number of dispatchers on any machines share the queue. One that is killed loses no slot and
-dials no call twice: its leases end within seconds, and another one finds out what became of them.
+dials no call twice: its leases end within seconds, and another one finds out their fate.
 """
 
 import asyncio
@@ -172,7 +172,7 @@ class Dispatcher:
         self._places.give_back(handling.held[0].book_id)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            # Its lease ends, and a dispatcher finds out what to write.
+            # Its lease ends, and a dispatcher finds out the end to write.
             log.warning(
                 "voice_end_not_written",
                 call=str(handling.held[0].id),
@@ -208,7 +208,7 @@ class Dispatcher:
                     await handling.hang_up()
 
     async def _tell(self, handled: Iterable[Handling]) -> None:
-        """Hand on what providers called back with; other processes took it."""
+        """Hand on callbacks of providers that other processes took."""
         hearing = {h.attempt[1]: h for h in handled if h.hears_callbacks}
         if not hearing:
             return

@@ -92,7 +92,7 @@ class Handling:
         return isinstance(self._telephone, TakesCallbacks)
 
     def tell(self, told: bytes) -> None:
-        """Hand on what the provider called back with."""
+        """Hand on a callback of the provider."""
         if isinstance(self._telephone, TakesCallbacks):
             self._telephone.tell(self._intent.attempt_id, told)
 

@@ -48,7 +48,7 @@ async def end_expired(services: Services, now: datetime) -> bool:
 async def reconcile(
     services: Services, telephones: Mapping[ProviderName, Telephone], clock: Clock
 ) -> bool:
-    """Find out what became of a call whose worker has gone, and write it; whether there was one."""
+    """Find out the end of a call whose worker has gone, and write it; whether there was one."""
     now = clock.now()
     async with services.pool.transaction() as db:
         call = await leases.lock_lapsed(db, now)

@@ -1,4 +1,4 @@
-"""Rules of dispatching: pure decisions about when to dial, and what follows from an end."""
+"""Rules of dispatching: pure decisions about when to dial, and the steps after an end."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache

@@ -36,7 +36,7 @@ async def check(_services: Services, asked: RawRequest) -> None:
 
 
 async def take(services: Services, asked: RawRequest) -> RawAnswer:
-    """Keep what is told, once its signature fits the public address."""
+    """Keep a callback, once its signature fits the public address."""
     book_id, attempt_id = _named(asked)
     provider = asked.path["provider"]
     account = await _account(services, provider, book_id, attempt_id)

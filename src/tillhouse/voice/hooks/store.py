@@ -1,4 +1,4 @@
-"""Statements on what callbacks tell."""
+"""Statements on callbacks."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -29,7 +29,7 @@ async def find_account(db: Db, book_id: UUID, attempt_id: UUID, provider: str) -
 
 
 async def update_told(db: Db, book_id: UUID, attempt_id: UUID, number: int, body: bytes) -> bool:
-    """Keep what a callback tells, unless a later one came, or the attempt is over; whether so."""
+    """Keep a callback, unless a later one came, or the attempt is over; whether it was kept."""
     done = await db.execute(
         """
         UPDATE voice_attempts SET told = $4, told_number = $3

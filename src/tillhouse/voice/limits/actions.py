@@ -23,7 +23,7 @@ async def show(call: Call) -> VoiceSettings:
 
 
 async def change(call: Call, patch: VoiceSettingsPatch) -> VoiceSettings:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     check(await change_faults(call, patch))
     wanted = patch.calls_per_day
     if wanted is not UNSET:

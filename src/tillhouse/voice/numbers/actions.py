@@ -86,7 +86,7 @@ def _new_faults(call: Call, new: NewVoiceNumber, found: Record) -> list[FieldErr
 
 
 async def change(call: Call, voice_number_id: UUID, patch: VoiceNumberPatch) -> VoiceNumber:
-    """Change what the patch names."""
+    """Change the fields that the patch names."""
     row = existing(await store.lock_number(call.db, call.book.id, voice_number_id))
     check(await patch_faults(call, voice_number_id, patch))
     hours = patch.calling_hours

@@ -19,7 +19,7 @@ from tillhouse.voice.speech.wav import MU_LAW, RATE, Wav, is_pcm16, read_wav
 
 
 async def show(call: Call, voice_agent_id: UUID) -> Prompts:
-    """The steps of an agent's script, and what is played at them."""
+    """The steps of an agent's script, and their sounds."""
     return await _shown(call, await agents.show(call, voice_agent_id))
 
 
@@ -43,7 +43,7 @@ async def change(call: Call, voice_agent_id: UUID, new: NewPrompt) -> Prompts:
 
 
 async def change_faults(call: Call, voice_agent_id: UUID, new: NewPrompt) -> list[FieldError]:
-    """The faults of what is to be played at a step."""
+    """The faults of a sound for a step."""
     return _faults(await agents.show(call, voice_agent_id), new)
 
 

@@ -6,7 +6,7 @@ from tillhouse.voice.prompts import rules, store
 
 
 async def keep_quota(db: Db, book_id: BookId) -> None:
-    """Refuse what this transaction has added where it is too much.
+    """Refuse the sounds that this transaction has added where they are too much.
 
     Transactions that add at once are counted one after the other.
     """

@@ -27,7 +27,7 @@ class CallRecorder:
         self._samples = 0
 
     def write(self, agent: bytes, customer: bytes) -> None:
-        """Add what both sides said in the same time; the shorter ends in silence."""
+        """Add the sound of both sides in the same time; the shorter ends in silence."""
         if self._wav is None:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._wav = StereoWav(self._path)

@@ -86,5 +86,5 @@ class MachineDetector:
 
     @property
     def is_over(self) -> bool:
-        """Whether its greeting is over: it records what is said now."""
+        """Whether its greeting is over: it records from now on."""
         return self._has_beeped or self._silent >= _SILENT_FRAMES

@@ -117,7 +117,7 @@ class SpokenParty:
     async def say(
         self, text: str, sound: bytes | None = None, *, manner: Manner = "statement"
     ) -> Sequence[HeardSentence]:
-        """Say it, or play its sound; what was cut is said again, without what was heard of it."""
+        """Say it, or play its sound; a cut text is said again, without its heard part."""
         said: list[HeardSentence] = []
         asks = manner in ("question", "open")
         self._questions += asks
@@ -151,7 +151,7 @@ class SpokenParty:
         return is_talk and not self._is_over and not self._has_answer(saying)
 
     async def _begin(self, attempt: SpokenText) -> Saying:
-        """Wait until the customer pauses; what they said until now was no answer to it."""
+        """Wait until the customer pauses; the words until now were no answer to it."""
         is_spoken = attempt.sound is None
         first = asyncio.ensure_future(self._spoken(attempt.parts[0])) if is_spoken else None
         try:
@@ -222,7 +222,7 @@ class SpokenParty:
         return await self._engines.speaks.speak(text, self._engines.language)
 
     async def listen(self, expected: Expected, within: timedelta) -> PartyReply:
-        """Wait so long for an answer; what began too early for one is overheard."""
+        """Wait so long for an answer; words that began too early for one are overheard."""
         began, asking = self._now(), self._saying.asking
         keys: list[Segment] = []
         loop = asyncio.get_running_loop()

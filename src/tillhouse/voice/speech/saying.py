@@ -1,4 +1,4 @@
-"""One text that is being said, sentence by sentence: how far it is, and what of it was heard."""
+"""One text that is being said, sentence by sentence: how far it is, and the part heard."""
 
 import asyncio
 import struct

@@ -13,7 +13,7 @@ from typing import Any
 
 # Almost any short sound fits them: "not at all" was heard as "okay".
 LEFT_OUT = ("okay", "yeah", "sure")
-# Other words take what is said besides the phrases, so that it isn't taken for one of them.
+# Other words match speech besides the phrases, so that it isn't taken for one of them.
 DECOYS = (
     "what", "hello", "who is this", "i do not know", "not at all", "maybe", "later", "one moment",
     "can you call me later", "i can not hear you", "good morning", "thank you", "well", "a", "the",

@@ -1,4 +1,4 @@
-"""Rules of turns: which part of a text asks, what was heard of it, and what answers it.
+"""Rules of turns: which part of a text asks, how much was heard, and which words answer it.
 
 Everything that is said is numbered; a moment is the number, and how much of it was played then.
 """
@@ -68,7 +68,7 @@ def is_heard_out(asking: Asking, moment: PlaybackMoment) -> bool:
 
 
 def cuts(asking: Asking, moment: PlaybackMoment, *, is_key: bool) -> bool:
-    """Whether something that began then stops what is being said."""
+    """Whether something that began then stops the text."""
     if moment.number != asking.number or asking.manner == "whole":
         return False
     if asking.manner != "statement" and answers(asking, moment):

@@ -85,7 +85,7 @@ class NoiseFloor:
 
 
 class Utterances:
-    """Cuts what is heard into utterances."""
+    """Cuts the heard sound into utterances."""
 
     def __init__(self) -> None:
         self._meter, self._noise = LevelMeter(), NoiseFloor()

@@ -125,7 +125,7 @@ async def recover(call: Call, endpoint_id: EndpointId, wanted: Recovery) -> Reco
 async def _queue(
     call: Call, key: BookKey, window: tuple[datetime, datetime], wanted: Recovery
 ) -> tuple[int, datetime | None]:
-    """Queue, or count, what is wanted of a window: how many, and from when on there may be more."""
+    """Queue, or count, deliveries of a window: how many, and from when on there may be more."""
     most, per_second = rules.RECOVER_MAX, rules.RECOVER_PER_SECOND
     if wanted.status == "missing":
         if wanted.preview:

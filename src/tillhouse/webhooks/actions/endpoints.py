@@ -92,7 +92,7 @@ async def show(call: Call, endpoint_id: EndpointId) -> Endpoint:
 
 
 async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> Endpoint:
-    """Change name, address or subscriptions; what is queued goes to the new address."""
+    """Change name, address or subscriptions; queued deliveries go to the new address."""
     check(await form_faults(call, patch))
     row = await lock(call, endpoint_id)
     name = row["name"] if patch.name is UNSET else patch.name
@@ -108,12 +108,12 @@ async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> E
 
 
 async def disable(call: Call, endpoint_id: EndpointId) -> Endpoint:
-    """Send nothing there any more; what is queued ends as failed."""
+    """Send nothing there any more; queued deliveries end as failed."""
     row = await lock(call, endpoint_id)
     if row["status"] == "active":
         await store.update_disabled(call.db, BookKey(row["book_id"], endpoint_id), call.now)
         await _note(call, "disabled", endpoint_id, row["name"], row["environment"], {})
-        # A sender then ends what is queued.
+        # A sender then ends the queued deliveries.
         call.db.queues_work = True
     return await show(call, endpoint_id)
 

@@ -1,4 +1,4 @@
-"""One attempt: a signed POST, ten seconds from name to last byte, and what came of it."""
+"""One attempt: a signed POST, ten seconds from name to last byte, and its result."""
 
 import asyncio
 import email.utils

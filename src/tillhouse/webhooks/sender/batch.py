@@ -1,4 +1,4 @@
-"""From outcomes to rows: what a batch of results means for deliveries and endpoints."""
+"""From outcomes to rows: the changes of deliveries and endpoints by a batch of results."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ class DeliveryClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A claim and what came of it."""
+    """A claim and its result."""
 
     claim: DeliveryClaim
     outcome: AttemptOutcome

@@ -38,7 +38,7 @@ class RequestTarget(msgspec.Struct, frozen=True):
 
 
 class WebhookExchange(msgspec.Struct):
-    """One request, its moments, and what came of it so far."""
+    """One request, its moments, and its result so far."""
 
     began: float
     resolved: float = 0.0
@@ -178,7 +178,7 @@ class WebhookClient:
             self._sweep = loop.call_later(KEPT_S / 2, self._drop_idle)
 
     def _drop_idle(self) -> None:
-        """Close what was of no use for a while, and forget what is closed."""
+        """Close connections that were idle for a while, and forget closed ones."""
         loop = asyncio.get_running_loop()
         for key, kept in list(self._kept.items()):
             used: list[tuple[EndpointConnection, str]] = []

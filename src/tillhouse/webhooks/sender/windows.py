@@ -15,8 +15,8 @@ WINDOW_MAX = 128
 REMEMBERED_S = 10.0
 # A receiver that hasn't answered after this long may be hanging.
 SLOW_S = 1.0
-# Of all slots: what may be taken by endpoints that have not proven themselves, how much of that by
-# probes of failing ones, and what is kept from those that have much under way already.
+# Of all slots: the part for endpoints that have not proven themselves, the part of that for
+# probes of failing ones, and the part kept from those that have much under way already.
 UNPROVEN_SHARE = 2
 PROBES_SHARE = 4
 SHALLOW_SHARE = 4

@@ -1,7 +1,7 @@
-"""The worker: claims what is due, sends it, records what came of it, again and again.
+"""The worker: claims due deliveries, sends them, records the results, again and again.
 
 Any number of workers on any machines share the queue. One that is killed loses nothing: the
-lease of what it held runs out, and another claims it.
+lease of its claims runs out, and another claims it.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ SLOTS = 1000
 POLL_S = 1.0
 # Results that come within this time are written together.
 GATHER_S = 0.03
-# So many in one transaction: however many wait, each soon lets go of what it locks.
+# So many in one transaction: however many wait, each soon releases its locks.
 RECORDED_TOGETHER = 1000
 STRANDED_EVERY_S = 2.0
 STRANDED_ROWS = 1000
@@ -73,7 +73,7 @@ class Sender:
         poll_s: float = POLL_S,
     ) -> None:
         self._services = services
-        # Longer than any attempt: what a killed worker held is claimed anew when it ends.
+        # Longer than any attempt: the claims of a killed worker are claimed anew when it ends.
         self._lease = lease
         settings = services.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
@@ -113,8 +113,8 @@ class Sender:
             worker.start()
 
     async def stop(self) -> None:
-        """Claim no more, let what is under way end, record it, and go."""
-        # A claim under way ends first: what it leased would wait for its lease to run out.
+        """Claim no more, finish the attempts under way, record them, and end."""
+        # A claim under way ends first: its deliveries would wait for the lease to run out.
         await asyncio.gather(self._claiming.stop(), self._ending.stop())
         if self._attempts:
             await asyncio.wait(self._attempts, timeout=DRAIN_WITHIN_S)
@@ -174,7 +174,7 @@ class Sender:
         )  # fmt: skip
 
     async def _end_expired(self, rows: Sequence[Record]) -> None:
-        """End what was queued again and whose event was dropped before its turn came."""
+        """End deliveries that were queued again and whose event was dropped meanwhile."""
         expired = [msgspec.convert(dict(row), Expired) for row in rows]
         async with self._services.pool.reading() as db:
             await store.end_expired(db, expired, EVENT_EXPIRED, now())
@@ -265,7 +265,7 @@ class Sender:
             self._services.pool.notifier.wake_here()
 
     async def _end_stranded(self) -> bool:
-        """End what is queued for endpoints that were disabled or deleted; whether more may be."""
+        """End queued deliveries of disabled or deleted endpoints; whether more may be."""
         async with self._services.pool.writing_once() as db:
             ended, onward = await store.end_stranded(
                 db, self._stranded_after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS

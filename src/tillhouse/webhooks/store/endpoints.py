@@ -143,5 +143,5 @@ async def update_enabled(db: Db, key: BookKey, now: datetime) -> None:
 
 
 async def delete_endpoint(db: Db, key: BookKey) -> None:
-    """Remove an endpoint; what was delivered stays in the log."""
+    """Remove an endpoint; its deliveries stay in the log."""
     await db.execute("DELETE FROM webhook_endpoints WHERE book_id = $1 AND id = $2", *key)

@@ -22,8 +22,8 @@ class EventRows(msgspec.Struct, frozen=True, kw_only=True):
     app_id: AppId | None
 
 
-# Events, and one queued delivery of each per active endpoint that wants it: a brick for whoever
-# writes both in one statement with what happened. It reads the CTE `told` of the statement around
+# Events, and one queued delivery of each per active endpoint that wants it: a fragment for
+# statements that write both with the change itself. It reads the CTE `told` of the statement around
 # it, with the columns (id uuid, type text, payload text, at timestamptz, app_id uuid,
 # entity_id uuid), and $1 = book_id and $2 = now. Events caused through a key go to the endpoints of
 # the key's app, any others to all.

@@ -1,4 +1,4 @@
-"""Statements of the sender: claim a batch, record a batch, end what has nowhere to go."""
+"""Statements of the sender: claim a batch, record a batch, end deliveries without an endpoint."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -213,7 +213,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
 ) -> tuple[list[Record], UUID | None]:
     """Lease due deliveries, endpoint by endpoint.
 
-    Looks at the endpoints that follow `after`, so many at a time; returns what it leased, and after
+    Looks at the endpoints that follow `after`, so many at a time; returns the leases, and after
     which endpoint to go on, None when it came to the last. `busy` tells (under way, window, whether
     it is doubted) of the endpoints that this worker knows; others have `window`. Where they
     compete for slots, those with the least under way come first, so that none waits for

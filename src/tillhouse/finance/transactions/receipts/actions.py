@@ -22,7 +22,7 @@ ADDRESSES = Addresses("transaction receipt addresses", "transaction-receipts")
 
 async def make(call: Call, transaction_id: UUID) -> TransactionReceipt:
     """The address of a receipt that says how the transaction stands; valid for a week from now."""
-    # Locked: two calls at once make one receipt, and what it says is of one moment.
+    # Locked: two calls at once make one receipt, and its content is of one moment.
     row = existing(await store.lock_transaction(call.db, call.book.id, transaction_id))
     content = Content(**with_imprint(row))
     subject = Subject(transaction_id=transaction_id)

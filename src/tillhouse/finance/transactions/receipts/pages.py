@@ -1,4 +1,4 @@
-"""The pages of receipts of transactions, for whoever was given the address."""
+"""The pages of receipts of transactions, for each reader who has the address."""
 
 from tillhouse.finance.transactions.receipts.actions import ADDRESSES, find
 from tillhouse.http.raw import RawRoute

@@ -1,4 +1,4 @@
-"""Receipts of transactions: what one says, and how that is written for people. Pure."""
+"""Receipts of transactions: their content, and its form for people. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The statement of receipts of transactions: what one says."""
+"""The statement that reads the content of receipts of transactions."""
 
 from uuid import UUID
 

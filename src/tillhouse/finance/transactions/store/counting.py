@@ -1,6 +1,6 @@
 """Statements on how many transactions fit, and on which days: by the tallies, whatever the number.
 
-Of dates the whole days in UTC are tallied; what is left at the two ends is counted itself.
+Of dates the whole days in UTC are tallied; the rest at the two ends is counted itself.
 """
 
 from datetime import datetime, timedelta

@@ -9,7 +9,7 @@ import msgspec
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, CustomerId, OrderId, StoreId
 
-# So much of a reference says which one is meant: what all begin with finds nothing.
+# So much of a reference says which one is meant: the common beginning of all finds nothing.
 REFERENCE_MIN = 7
 CODE_MIN = 3
 
@@ -47,7 +47,7 @@ class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_picked(self) -> bool:
-        """Whether few are picked out, by what no tally knows."""
+        """Whether few are picked out, by a column that no tally has."""
         named = (self.customer_id, self.order_id, self.payment_link_id)
         return self.is_searched or any(one is not None for one in named)
 

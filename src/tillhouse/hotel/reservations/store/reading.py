@@ -25,7 +25,7 @@ SHOWN: LiteralString = """
         iso(v.no_show_at) AS no_show_at, v.cancel_reason,
         iso(v.created_at) AS created_at, iso(v.updated_at) AS updated_at
 """
-"""The columns of a reservation `v`, with what `SHOWN_FROM` joins to it."""
+"""The columns of a reservation `v`, with the columns that `SHOWN_FROM` joins."""
 SHOWN_FROM: LiteralString = """
     JOIN hotel_guests g ON g.book_id = v.book_id AND g.id = v.guest_id
     JOIN hotel_rooms r ON r.book_id = v.book_id AND r.id = v.room_id

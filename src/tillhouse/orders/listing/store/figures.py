@@ -110,7 +110,7 @@ FITTING: LiteralString = (
     + """
         FROM """
 )
-"""The sums of what fits, from rows `o` that are few."""
+"""The sums of the orders that fit, from rows `o` that are few."""
 _SUM: LiteralString = "sum(o.{0}) AS {0}"
 _REST: LiteralString = _SUM.replace(" AS", " FILTER (WHERE o.status = 'pending') AS")
 # By status first: a hundred thousand rows are then added up three times, not eight. Only the
@@ -323,7 +323,7 @@ async def find_figures_in_detail_between(
 async def find_figures_of_found(
     db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
-    """Figures of what a search finds."""
+    """Figures of the orders that a search finds."""
     fixed = Where(book_id, query.store_id, now, query.words, query.code)
     where = and_picks(fixed, query)
     fits = where.sql()
@@ -352,7 +352,7 @@ async def find_figures_of_found(
 async def find_figures_of_few(
     db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
-    """Figures of what has an index of its own: a customer's orders, a session's, those of tags."""
+    """Figures by an index of its own: a customer's orders, a session's, those of tags."""
     fixed = Where(book_id, query.store_id, now, query.words)
     where = and_search(and_picks(fixed, query), query)
     undated = where.sql()

@@ -75,7 +75,7 @@ async def list_near(
 
 
 async def list_few(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
-    """The same where few fit: all are fetched by what picks them out, and then sorted."""
+    """The same where few fit: all are fetched by the narrow filter, and then sorted."""
     fixed = Where(book_id, page.per_page, page.offset, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
     return await db.fetch(
@@ -94,7 +94,7 @@ async def list_few(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Se
 
 
 async def list_found(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
-    """One page of what a search finds."""
+    """One page of the orders that a search finds."""
     fixed = Where(book_id, page.per_page, page.offset, query.words, query.code)
     where = and_picks(fixed, query)
     fits = where.sql()
@@ -150,7 +150,7 @@ async def count_changed(db: Db, book_id: BookId, query: OrderQuery) -> int:
 async def list_changed(
     db: Db, book_id: BookId, query: OrderQuery, position: Position | None, count: int
 ) -> Sequence[Record]:
-    """So many of what changed since a moment and after a place, the oldest change first."""
+    """So many orders that changed since a moment and after a place, the oldest change first."""
     fixed = Where(book_id, count, 0, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
     where = and_after(where, "o.updated_at, o.id", position)

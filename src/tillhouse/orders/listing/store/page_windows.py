@@ -42,7 +42,7 @@ class PageWindows(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, times: Iterable[tuple[date, date]], skipped: int) -> Self:
-        """Days or months, the newest first; what adjoins becomes one."""
+        """Days or months, the newest first; adjoining ones become one."""
         made = cls([], [], skipped)
         for first, after in times:
             if made.begins and made.begins[-1] == midnight(after):
@@ -82,7 +82,7 @@ _DAYS_TOUCHED: LiteralString = (
 
 
 async def list_days(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> PageWindows:
-    """The days that a page lies on, of what all tallies know."""
+    """The days that a page lies on, by the columns of all tallies."""
     where = and_kinds(Where(book_id, page.offset, page.per_page, *in_days(query)), query)
     fits = where.sql()
     rows = await db.fetch(

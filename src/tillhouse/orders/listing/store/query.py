@@ -29,7 +29,7 @@ class Filter(NamedTuple):
     condition: LiteralString
     reach: Reach
     has_own_order: bool = False
-    """Whether an index has just what is asked, in the order of the list."""
+    """Whether an index has just these rows, in the order of the list."""
 
 
 FILTERS: tuple[Filter, ...] = (
@@ -87,7 +87,7 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_own_order(self) -> bool:
-        """Whether an index has just what is asked, in the order of the list."""
+        """Whether an index has just these rows, in the order of the list."""
         filters = list(self._filters())
         return (
             not self.is_searched and len(filters) <= 1 and all(one.has_own_order for one in filters)

@@ -1,4 +1,4 @@
-"""Statements on what payouts took and the wallet has not given yet."""
+"""Statements on amounts of payouts that the wallet has not given yet."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,6 +1,6 @@
-"""Statements on what was withdrawn on a day.
+"""Statements on the sums withdrawn on a day.
 
-A row holds the latest day alone: what is given back for an earlier one frees nothing today. Rows
+A row holds the latest day alone: a return of an earlier one frees nothing today. Rows
 are locked in one order: the withdrawal, the app's row, the business's row, the wallet.
 """
 

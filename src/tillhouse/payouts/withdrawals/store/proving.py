@@ -18,7 +18,7 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Withdrawals by id, with what their hold, transfers, transaction and refund say."""
+    """Withdrawals by id, with the sums of their hold, transfers, transaction and refund."""
     return await db.fetch(
         """
         SELECT w.id, w.status, w.amount, w.fee, w.fee_due, w.amount_due, h.status AS hold,

@@ -1,4 +1,4 @@
-"""An answered call: its dialogue, what either side asks for in it, and its end."""
+"""An answered call: its dialogue, the requests of either side, and its end."""
 
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -240,7 +240,7 @@ class SipConversation:
             waiting.stop()
 
     def close(self) -> None:
-        """Repeat nothing any more, and free what was opened for this dialogue."""
+        """Repeat nothing any more, and free the resources of this dialogue."""
         self._stop_repeating()
         for bye in self._byes.values():
             bye.close()

@@ -73,7 +73,7 @@ _OF: dict[Law, _Tables] = {
 
 
 def decode(law: Law, data: bytes) -> bytes:
-    """The samples of what was received."""
+    """The samples of a received payload."""
     tables = _OF[law]
     pcm = bytearray(2 * len(data))
     pcm[0::2] = data.translate(tables.low)

@@ -1,6 +1,6 @@
 """The grammar that headers share: lists, parameters, quoted strings, addresses and URIs.
 
-Every function takes any text and runs in time linear in it; what doesn't fit raises `MalformedSip`.
+Every function takes any text and runs in time linear in it; wrong text raises `MalformedSip`.
 """
 
 import re

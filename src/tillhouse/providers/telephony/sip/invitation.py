@@ -19,7 +19,7 @@ _CHALLENGED = (401, 407)
 
 
 class InvitationHandlers(msgspec.Struct, frozen=True):
-    """The functions that an invitation calls with what it hears."""
+    """The functions that an invitation calls with its answers."""
 
     # A telephone rings; somebody answered, perhaps again; a final response says no.
     ringing: Callable[[], None]

@@ -1,4 +1,4 @@
-"""One call: what happens to it, from the INVITE to the last repetition after its end."""
+"""One call, from the INVITE to the last repetition after its end."""
 
 import asyncio
 import secrets
@@ -162,7 +162,7 @@ class SipLine:
             self._begin(response)
 
     def _decline_fork(self, response: Response) -> None:
-        """Acknowledge what another telephone answered, and hang up there."""
+        """Acknowledge the answer of another telephone, and hang up there."""
         fork = self._forks.get(response.recipient.tag)
         if fork is None:
             if len(self._forks) >= _FORKS_MAX:
@@ -234,7 +234,7 @@ class SipLine:
             self._end(LineEnded(result="network", ended_by="provider", detail=why, may_retry=False))
 
     def _end(self, ended: LineEnded) -> None:
-        """Tell the end, once; what comes again is still answered for a while."""
+        """Tell the end, once; repeated requests are still answered for a while."""
         if self._is_told_over:
             return
         self._is_told_over = True

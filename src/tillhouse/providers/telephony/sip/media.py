@@ -55,7 +55,7 @@ class QueuedRtpSound:
         await self._over.wait()
 
     def stop(self) -> None:
-        """Drop what of it wasn't played yet."""
+        """Drop the part that wasn't played yet."""
         self._rest = memoryview(b"")
         self._over.set()
 

@@ -1,4 +1,4 @@
-"""Our side of a call: what all of its requests have in common, and how they are authorised."""
+"""Our side of a call: the common part of its requests, and their authorisation."""
 
 import secrets
 
@@ -108,7 +108,7 @@ class Authorization:
         return True
 
     def headers(self, method: str, uri: str) -> list[Header]:
-        """The answers to what was asked until now."""
+        """The answers to the challenges so far."""
         if self._credentials is None:
             return []
         found: list[Header] = []

@@ -1,4 +1,4 @@
-"""Transactions (RFC 3261, section 17): what is repeated until it is answered, and for how long."""
+"""Transactions (RFC 3261, section 17): repetitions until an answer, and their bounds."""
 
 import asyncio
 from collections import OrderedDict

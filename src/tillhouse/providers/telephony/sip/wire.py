@@ -1,6 +1,6 @@
 """Datagrams: sockets that are connected to one peer, and a range of ports for media.
 
-The kernel keeps what others send off a connected socket, and tells when the peer's port is closed.
+The kernel keeps packets of others off a connected socket, and tells when the peer's port is closed.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class WireCounts(msgspec.Struct):
     malformed: int = 0
     # Responses and requests that belong to no call or transaction of ours.
     strays: int = 0
-    # RTP from elsewhere than the one source of a call, and what is no RTP at all.
+    # RTP from elsewhere than the one source of a call, and packets that are no RTP.
     foreign_media: int = 0
     broken_media: int = 0
     # Addresses that a peer or a setting named, and that nothing may be sent to.
@@ -74,7 +74,7 @@ class Wire:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 
     def send(self, data: bytes) -> None:
-        """Send, or lose it: transactions repeat what matters."""
+        """Send, or lose it: transactions repeat their messages."""
         try:
             self._socket.send(data)
         except ConnectionRefusedError:

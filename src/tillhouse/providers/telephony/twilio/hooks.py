@@ -1,4 +1,4 @@
-"""Twilio's callbacks: whether they are Twilio's, and what they tell.
+"""Twilio's callbacks: their signature, and their content.
 
 A callback can be repeated at any time, since its signature holds no time. Its news
 are therefore only ever taken as progress: `Update.sequence` and the rank of its status never go

@@ -1,4 +1,4 @@
-"""One call: what happens to it, from the request to Twilio to its final status.
+"""One call, from the request to Twilio to its final status.
 
 Three sources tell of it: answers to our questions, every second, callbacks, and the stream. The
 questions alone are enough; the others are quicker. A status never goes back.
@@ -83,7 +83,7 @@ class TwilioLine:
         self._stop(None)
 
     def tell(self, update: Update) -> None:
-        """Take what a callback tells, if it is later than what is known."""
+        """Take the state of a callback, if it is later than the known one."""
         if self.sid is None:
             self.sid = update.sid
         if update.sid != self.sid or update.sequence <= self._sequence:
@@ -225,7 +225,7 @@ class TwilioLine:
         if rank(self._status) == _RINGING and not self._rings:
             self._rings = True
             self._events.put_nowait(Ringing(self.sid))
-        # Twilio connects the stream once it knows, and its answer tells what it knows.
+        # Twilio connects the stream once it knows, and its answer tells the state.
         is_known = self._answered_by is not None or self._was_asked
         is_told = is_known or not self._plan.call.detects_machines
         if self._audio is not None and self.party is None and is_told:
@@ -234,7 +234,7 @@ class TwilioLine:
             self._events.put_nowait(Answered(answered_by=by, provider_call_id=self.sid))
 
     def _watch_limits(self) -> None:
-        """End what lasts too long; Twilio has the same limits, and may be late."""
+        """End a call that lasts too long; Twilio has the same limits, and may be late."""
         now = self._dial.clock.now()
         if rank(self._status) < _TALKING:
             if now - self._begun_at > self._dial.ring_within:

@@ -108,5 +108,5 @@ def mark(stream_sid: str, name: str) -> bytes:
 
 
 def clear(stream_sid: str) -> bytes:
-    """Drop what wasn't played yet."""
+    """Drop the sound that wasn't played yet."""
     return _encode({"event": "clear", "streamSid": stream_sid})

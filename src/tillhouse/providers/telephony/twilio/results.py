@@ -1,4 +1,4 @@
-"""The end of a call by what Twilio tells: a status, a code of its own, or one of SIP."""
+"""The end of a call by Twilio's word: a status, a code of its own, or one of SIP."""
 
 from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
 from tillhouse.providers.telephony.sip.results import of_status
@@ -59,7 +59,7 @@ def too_many(error: TooMany) -> LineEnded:
 
 
 def failed(error_code: int | None, sip_status: int | None, words: str = "") -> LineEnded:
-    """The end of a call that failed, by the most exact of what is told."""
+    """The end of a call that failed, by the most exact of the told codes."""
     if sip_status is not None and sip_status in _SIP_FAILURES:
         return of_status(sip_status, words)
     if error_code in _OF_CODE:

@@ -55,7 +55,7 @@ class QueuedTwilioSound:
         await self.over.wait()
 
     def stop(self) -> None:
-        """Drop what of it wasn't played yet."""
+        """Drop the part that wasn't played yet."""
         self._media.stop(self)
 
 
@@ -93,7 +93,7 @@ class StreamAudio:
         return f"{self._names}"
 
     def stop(self, sound: QueuedTwilioSound) -> None:
-        """Drop what of a sound wasn't played; others that Twilio has are sent once more."""
+        """Drop the unplayed part of a sound; others that Twilio has are sent once more."""
         if sound.over.is_set():
             return
         sound.over.set()
@@ -107,7 +107,7 @@ class StreamAudio:
         self._sent.clear()
         for of, frame in kept:
             self._send(of, frame)
-        # Twilio gives cleared marks back at once, so what is sent again has marks of new names.
+        # Twilio gives cleared marks back at once, so repeated sounds have marks of new names.
         for other in {id(of): of for of, _ in kept}.values():
             if self._marked.pop(other.name, None) is not None:
                 other.name = self._new_name()

@@ -1,4 +1,4 @@
-"""The Twilio telephone: its lines, the streams of their sound, and what its callbacks tell."""
+"""The Twilio telephone: its lines, the streams of their sound, and its callbacks."""
 
 import asyncio
 import secrets

@@ -78,7 +78,7 @@ async def find_facts(db: Db, book_id: BookId, named: CallNames) -> Record:
 async def insert_call(db: Db, key: BookKey, row: CallRow, calls_max: int, now: datetime) -> bool:
     """Put a call into the queue, unless its day is full; the commit wakes the dispatchers.
 
-    The row of the day is locked up to the commit: whoever places beside it sees its number.
+    The row of the day is locked up to the commit: a call that is placed meanwhile sees its number.
     """
     done = await db.execute(
         """

@@ -112,7 +112,7 @@ async def lock_held(db: Db, key: BookKey, generation: int) -> Record | None:
 async def end_held(
     db: Db, key: BookKey, generation: int, number: int, end: AttemptEnd, now: datetime
 ) -> str | None:
-    """Lock a call that is held, and keep what came of its attempt; its status, None: not held."""
+    """Lock a held call, and keep the result of its attempt; its status, None: not held."""
     return await db.fetchval(
         """
         WITH held AS (
@@ -165,7 +165,7 @@ async def end_lease(db: Db, key: BookKey) -> None:
 
 
 async def end_attempt(db: Db, key: BookKey, number: int, end: AttemptEnd, now: datetime) -> None:
-    """Keep what came of an attempt, once."""
+    """Keep the result of an attempt, once."""
     await db.execute(
         """
         UPDATE voice_attempts SET result = $4, ended_by = $5, sip_status = $6, detail = $7,
