@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 import asyncpg
+from rich.console import Console
 
 import tillhouse
 from tests.conftest import SETTINGS, running
@@ -75,8 +76,9 @@ def main() -> None:
             found = asyncio.run(follow(server.url))
         finally:
             server.release()
+    console = Console()
     for request, files in found.items():
-        print(f"{request}: {len(files)} files\n  {' '.join(sorted(files))}")
+        console.print(f"{request}: {len(files)} files\n  {' '.join(sorted(files))}")
 
 
 if __name__ == "__main__":
