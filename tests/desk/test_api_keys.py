@@ -46,7 +46,7 @@ async def confirm(browser: Browser, action: str, status: int = 303) -> None:
     """Give the password on the page that asks for it, with every field that it carries."""
     assert "Confirm it is you" in browser.page.words
     carried = [
-        (one["name"] or "", one["value"] or "") for one in named(browser.page, type="hidden")
+        (one["name"] or "", one.get("value") or "") for one in named(browser.page, type="hidden")
     ]
     await send_all(browser, action, [*carried, ("step_up_password", PASSWORD)], status)
 
