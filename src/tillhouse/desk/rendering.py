@@ -1,12 +1,13 @@
 """Templates to bytes: every value escaped, every sentence from the catalogue."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import PackageLoader, StrictUndefined, Template
 
 from tillhouse.desk import assets
+from tillhouse.desk.folding import FoldingEnvironment
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import counted, fault, for_people, label, sentence
 from tillhouse.desk.frame.words import money
@@ -19,7 +20,8 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Problem
 from tillhouse.kit.ids import new_id
 
-TEMPLATES = Environment(
+_KEPT_MAX = 512
+TEMPLATES = FoldingEnvironment(
     loader=PackageLoader("tillhouse.desk", ""),
     autoescape=True,
     undefined=StrictUndefined,
@@ -28,6 +30,8 @@ TEMPLATES = Environment(
     # A template changes with a release, never under a running process.
     auto_reload=False,
 )
+TEMPLATES.constants = {"t": sentence, "asset": assets.address}
+TEMPLATES.macros = ("frame/macros.html", "m", frozenset({"icon", "mark"}))
 cast("dict[str, Any]", TEMPLATES.globals).update(
     t=sentence,
     n=counted,
@@ -37,6 +41,8 @@ cast("dict[str, Any]", TEMPLATES.globals).update(
     commands=listed,
     label=label,
     for_people=for_people,
+    # A macro that gives the same for the same words; none of them is anybody's own.
+    kept=lru_cache(maxsize=_KEPT_MAX),
 )
 _POLICY = (
     b"default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; "

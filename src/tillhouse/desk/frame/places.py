@@ -84,7 +84,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     stores: list[dict[str, Any]]
     # The store that is chosen in this browser; None shows all.
     store: dict[str, Any] | None
-    entries: list[Entry]
+    entries: tuple[Entry, ...]
     # The entry whose page this is, or is below.
     here: Entry | None
     # The time in the zone of the business.
@@ -143,7 +143,7 @@ async def _frame_of(page: PageRequest) -> Frame:
         businesses=businesses,
         stores=stores,
         store=next((one for one in stores if one["id"] == page.given.store), None),
-        entries=[entry for entry in ENTRIES if any(map(page.may, entry.operations))],
+        entries=tuple(entry for entry in ENTRIES if any(map(page.may, entry.operations))),
         here=entry_of(path),
         local=page.request.now.astimezone(zone(business["timeZone"])),
         initials="".join(word[0] for word in person.name.split()[:2]).upper(),
