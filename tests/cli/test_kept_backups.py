@@ -1,16 +1,18 @@
 """Backups that nobody asks for: before a migration, and as many as are to be kept."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from tests.cli.command import Command
+from tests.db.test_earlier import take_steps
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import load, migrate
 
 LAST = load()[-1].label
+USER = "INSERT INTO users SELECT gen_random_uuid(), 'ada@example.com', 'b', 'c', now(), now()"
 
 
 @pytest.fixture
@@ -19,9 +21,19 @@ async def behind(tmp_path: Path) -> Iterator[Command]:
     server = Embedded.start(tmp_path / "data")
     connection = await asyncpg.connect(server.url)
     await migrate(connection, up_to=len(load()) - 1)
-    await connection.execute(
-        "INSERT INTO users SELECT gen_random_uuid(), 'ada@example.com', 'b', 'c', now(), now()"
-    )
+    await connection.execute(USER)
+    await connection.close()
+    yield Command(tmp_path / "data")
+    server.release()
+
+
+@pytest.fixture
+async def earlier(tmp_path: Path) -> AsyncIterator[Command]:
+    """A database with a user, made by a version before the tables stood in their rooms."""
+    server = Embedded.start(tmp_path / "data")
+    connection = await asyncpg.connect(server.url)
+    await take_steps(connection)
+    await connection.execute(USER)
     await connection.close()
     yield Command(tmp_path / "data")
     server.release()
@@ -49,6 +61,20 @@ async def test_a_migration_leaves_the_way_back(behind: Command, tmp_path: Path) 
     assert (elsewhere.data / "master.key").read_text() == key
     assert behind.json("migrate") == {"applied": []}
     assert names(folder) == [name]
+
+
+@pytest.mark.proof
+async def test_an_earlier_database_goes_on(earlier: Command, tmp_path: Path) -> None:
+    """It is kept, recognized and brought up to date; what was kept is restored to the same."""
+    labels = [step.label for step in load()]
+    done = earlier.run("migrate")
+    assert "Found the tables of earlier versions" in done.stderr
+    assert earlier.json("migrate") == {"applied": []}
+    [name] = names(folder := earlier.data / "backups")
+    elsewhere = Command(tmp_path / "other")
+    elsewhere.environment["TILLHOUSE_MASTER_KEY_FILE"] = str(earlier.data / "master.key")
+    back = elsewhere.json("restore", str(folder / name))
+    assert (back["applied"], back["broken"]) == (labels, [])
 
 
 async def test_without_a_backup_nothing_is_migrated(behind: Command) -> None:

@@ -84,7 +84,7 @@ async def require_schema(installation: Installation) -> None:
 async def _look_at_schema(connection: asyncpg.Connection) -> None:
     # A schema that this release doesn't know can't be restored by it either.
     missing = await plan(connection)
-    if missing and missing[0].number == 1:
+    if missing and missing[0].finds_nothing:
         raise CommandError("There is nothing to back up: the database is empty.")
 
 

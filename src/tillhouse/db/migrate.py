@@ -95,6 +95,11 @@ class Migration(msgspec.Struct, frozen=True):
         return hashlib.sha256(" ".join(COMMENT.sub("", self.sql).split()).encode()).hexdigest()
 
     @property
+    def finds_nothing(self) -> bool:
+        """Whether it makes the tables of a database that has none."""
+        return self.number == 1 and not self.is_there
+
+    @property
     def done(self) -> str:
         """The sentence for a step that was just taken."""
         if self.is_there:
@@ -202,7 +207,7 @@ async def migrate(
         missing = await plan(connection, steps)
         needed = [step for step in missing if up_to is None or step.number <= up_to]
         if needed:
-            if before is not None and (needed[0].number > 1 or needed[0].is_there):
+            if before is not None and not needed[0].finds_nothing:
                 await before()
             await connection.execute(TABLE)
         for migration in needed:
