@@ -258,6 +258,7 @@ def test_no_sentence_is_left_over() -> None:
         "provider_fact.", "secret.", "place.", "step_up_for.",
         "messaging.", "messaging_number.", "messaging_provider.", "messaging_fact.",
         "telephones.about.", "telephones.count.", "voice_provider.", "voice_number.", "voice_fact.",
+        "voice_call.",
         "machine_detection.",
         "area.", "right.",
         "type.", "policy.", "product.", "products.view.",

@@ -70,7 +70,7 @@ PLACES = {
         POST /v1/messaging/numbers, DELETE /v1/messaging/numbers/{},
         POST /v1/messaging/sandbox/inbound, GET /v1/voice/numbers, POST /v1/voice/numbers,
         GET /v1/voice/numbers/{}, PATCH /v1/voice/numbers/{}, DELETE /v1/voice/numbers/{},
-        GET /v1/voice/agents""",
+        GET /v1/voice/agents, POST /v1/voice/calls, GET /v1/voice/calls/{}""",
     "keys": """
         GET /api/developer/scopes, GET /api/developer/apps, POST /api/developer/apps,
         GET /api/developer/api-keys, POST /api/developer/api-keys,
@@ -144,7 +144,7 @@ NEXT = {
         POST /v1/messaging/quick-replies, GET /v1/messaging/quick-replies/{},
         PATCH /v1/messaging/quick-replies/{}, DELETE /v1/messaging/quick-replies/{}""",
     "calls": """
-        GET /v1/voice/calls, POST /v1/voice/calls, GET /v1/voice/calls/{},
+        GET /v1/voice/calls,
         POST /v1/voice/calls/{}/cancel, POST /v1/voice/calls/{}/hangup,
         GET /v1/voice/calls/{}/recording, GET /v1/voice/calls/{}/transcript,
         GET /v1/voice/suppressions, POST /v1/voice/suppressions, GET /v1/voice/suppressions/{},
@@ -176,7 +176,10 @@ def operations_in(*texts: str) -> list[tuple[str, str]]:
 
 MAP = set(operations_in(*PLACES.values()))
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
-UNTOLD = {("GET", "/api/auth/me"), ("GET", "/v1/hotel/rooms"), ("GET", "/v1/search")}
+UNTOLD = {
+    ("GET", path)
+    for path in ("/api/auth/me", "/v1/hotel/rooms", "/v1/search", "/v1/voice/calls/{}")
+}
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")

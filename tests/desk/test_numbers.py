@@ -13,7 +13,8 @@ from tillhouse.access.scopes import Role
 
 CONNECTIONS = "/desk/connections"
 MESSAGING, TELEPHONES = f"{CONNECTIONS}/messaging", f"{CONNECTIONS}/telephones"
-WRITTEN, CALLED = "/v1/messaging/numbers", "/v1/voice/numbers"
+WRITTEN, CALLED, CALLS = "/v1/messaging/numbers", "/v1/voice/numbers", "/v1/voice/calls"
+TEST = {"service-environment": "test"}
 SECRETS = ("access_token", "app_secret", "verify_token")
 PASSWORD = "a trunk's own password"
 SIP = {
@@ -172,6 +173,31 @@ async def test_a_test_book_calls_by_the_simulator(owner: Browser, business: Busi
     numbers = await told(business, CALLED, "test")
     assert {"simulator"} == {one["provider"] for one in numbers}
     assert "+15550110004" in {one["phoneNumber"] for one in numbers}
+
+
+async def test_a_number_is_tried_out_by_a_call(owner: Browser, business: Business) -> None:
+    """One call, however often the form is sent, and the page tells what becomes of it."""
+    [number, *_] = await told(business, CALLED, "test")
+    address = f"{TELEPHONES}/{number['id']}"
+    page = await owner.open(address)
+    form = form_of(page, f"{address}/call")
+    page = await owner.submit(f"{address}/call", 422, customer_phone="12")
+    assert wrong(page) == ["customer_phone"]
+    assert named(page, name="customer_phone")[0]["value"] == "12"
+    assert await told(business, CALLS, "test") == []
+    for _ in range(2):
+        await owner.send(f"{address}/call", form.fields | {"customer_phone": "+15550100101"}, 303)
+    [call] = await told(business, CALLS, "test")
+    assert (call["voiceNumber"]["id"], call["maxAttempts"]) == (number["id"], 1)
+    shown = owner.onward
+    page = await owner.open(shown)
+    assert "+15550100101" in page.words
+    block = next(found for _, found in page.elements if found.get("data-block") == "call")
+    assert block["data-again"] == "1"
+    await business.owner.post(f"{CALLS}/{call['id']}/cancel", headers=TEST, status=200)
+    page = await owner.open(shown)
+    assert "Cancelled" in page.words
+    assert "data-again" not in next(f for _, f in page.elements if f.get("data-block") == "call")
 
 
 @pytest.mark.parametrize("role", get_args(Role))

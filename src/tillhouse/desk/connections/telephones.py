@@ -11,7 +11,7 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import when
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Problem
 from tillhouse.providers.telephony.provider import ProviderName
@@ -19,6 +19,7 @@ from tillhouse.providers.telephony.provider import ProviderName
 _LIST = "/desk/connections/telephones"
 _NEW, _ONE = f"{_LIST}/new", _LIST + "/{voice_number_id}"
 _PER_PAGE, _AGENTS_SHOWN = 25, 100
+_LIVE = Live((ops.TELEPHONE, ops.CALL), {"voice.call.": ("call",)})
 _SETTING, _HOURS = "settings.", "calling_hours."
 # The providers of a live book, and what each needs; the sort says how it is typed.
 _SETTINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -37,6 +38,16 @@ _AT_FIRST = {
     f"{_HOURS}from": "08:00", f"{_HOURS}until": "21:00",
 }  # fmt: skip
 Data = Mapping[str, Any]
+
+
+class TestCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that tries a number out."""
+
+    phone: str
+    state: str
+    # Why it waits, or ended; None: neither is known.
+    why: str | None
+    is_under_way: bool
 
 
 class TelephoneRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +74,16 @@ def row(one: Data) -> TelephoneRow:
         is_default=one["isDefault"],
         active=one["activeCalls"],
         most=one["maxConcurrentCalls"],
+    )
+
+
+def test_call(call: Data) -> TestCall:
+    """A call as the page of its number shows it."""
+    return TestCall(
+        phone=call["customer"]["phoneNumber"],
+        state=call["status"],
+        why=call["queueReason"] or call["endedReason"],
+        is_under_way=call["status"] in ("queued", "dialing", "ringing", "in_progress"),
     )
 
 
@@ -120,6 +141,24 @@ async def change_status(page: PageRequest) -> Shown | Onward:
     return await _patch(page, {"status": page.form.get("status", "")})
 
 
+async def try_out(page: PageRequest) -> Shown | Onward:
+    """Call a telephone of one's own from the number, with an agent that talks."""
+    page.check(ops.PLACE_CALL)
+    number_id, form = page.path["voice_number_id"], page.form
+    body = {
+        "customer_phone": form.get("customer_phone", ""),
+        "purpose": sentence("telephones.try_purpose"),
+        "business_voice_number_id": number_id,
+        "ai_agent_id": form.get("ai_agent_id", ""),
+        "max_attempts": 1,
+    }
+    try:
+        made = await page.act(ops.PLACE_CALL, body=body, key=form.get("idempotency_key"))
+    except FormRefused as refused:
+        return await _one(page, refused.problem)
+    return Onward(f"{_LIST}/{number_id}?call={made.data['id']}")
+
+
 async def delete(page: PageRequest) -> Shown | Onward:
     """Take it out of use."""
     page.check(ops.DELETE_TELEPHONE)
@@ -166,6 +205,8 @@ async def _one(page: PageRequest, refusal: Problem | None = None) -> Shown:
         "typed": page.form if refusal else {},
         "may_change": page.may(ops.CHANGE_TELEPHONE),
         "may_delete": page.may(ops.DELETE_TELEPHONE),
+        "may_call": page.may(ops.PLACE_CALL),
+        "tried": await _tried(page),
     }
     return Shown("connections/telephone.html", facts, refusal=refusal)
 
@@ -181,6 +222,13 @@ async def _beside(page: PageRequest, frame: Frame, one: Data | None) -> dict[str
         if one and one[own]:
             found[name].setdefault(one[own], one[own])
     return {name: list(choices.items()) for name, choices in found.items()}
+
+
+async def _tried(page: PageRequest) -> TestCall | None:
+    """The call that was just placed to try the number out."""
+    call_id = page.request.query.get("call")
+    found = await page.read(ops.CALL, call_id) if call_id else None
+    return test_call(found.data) if found else None
 
 
 def _of_live() -> list[str]:
@@ -247,9 +295,10 @@ ROUTES = (
     PageRoute("GET", _LIST, show_list, goal=Goal("telephones.title", (ops.LIST_TELEPHONES,))),
     PageRoute("GET", _NEW, show_new, goal=Goal("telephones.new", (ops.ADD_TELEPHONE,), "action")),
     PageRoute("POST", _NEW, add),
-    PageRoute("GET", _ONE, show_one),
+    PageRoute("GET", _ONE, show_one, live=_LIVE),
     PageRoute("POST", _ONE, change),
     PageRoute("POST", f"{_ONE}/settings", change_settings),
     PageRoute("POST", f"{_ONE}/status", change_status),
+    PageRoute("POST", f"{_ONE}/call", try_out),
     PageRoute("POST", f"{_ONE}/delete", delete),
 )
