@@ -160,6 +160,7 @@ NEXT = {
 WITHOUT_A_PAGE = {
     "POST /api/auth/refresh": "the cookie of the desk has no second token",
     "GET /v1/voice/health": "it answers about a key; the page of a new key shows it as a command",
+    "POST /v1/orders/preview": "the page of a new sale tells what its lines come to",
     "GET /v1/orders/{}/payments": "the order that its page reads tells them",
     "GET /v1/orders/{}/refunds": "the order that its page reads tells them",
     "GET /v1/staff": "people are listed as members, which tells more",
