@@ -29,8 +29,8 @@ PLACES = {
         POST /api/auth/second-factor/confirm, POST /api/auth/second-factor/recovery-codes""",
     "overview": "GET /v1/finance/summary, GET /v1/counts, GET /v1/search",
     "sell": """
-        POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
-        GET /v1/academic-terms, GET /v1/hotel/rooms""",
+        POST /v1/orders, POST /v1/orders/preview, GET /v1/products, GET /v1/categories,
+        GET /v1/promotions, GET /v1/tags, GET /v1/academic-terms, GET /v1/hotel/rooms""",
     "orders": """
         GET /v1/orders, GET /v1/orders/{}, PATCH /v1/orders/{}, DELETE /v1/orders/{},
         POST /v1/orders/{}/confirm, POST /v1/orders/{}/send-to-kitchen,
@@ -160,7 +160,6 @@ NEXT = {
 WITHOUT_A_PAGE = {
     "POST /api/auth/refresh": "the cookie of the desk has no second token",
     "GET /v1/voice/health": "it answers about a key; the page of a new key shows it as a command",
-    "POST /v1/orders/preview": "the page of a new sale tells what its lines come to",
     "GET /v1/orders/{}/payments": "the order that its page reads tells them",
     "GET /v1/orders/{}/refunds": "the order that its page reads tells them",
     "GET /v1/staff": "people are listed as members, which tells more",
@@ -262,7 +261,8 @@ class Walk:
             opened[route] += 1
             page = await browser.open(address)
             sent = [form.action for form in page.forms]
-            sent += [found.get("formaction") or "-" for _, found in page.elements]
+            pressed = [found.get("formaction") or "-" for _, found in page.elements]
+            sent += [one.partition("#")[0] for one in pressed]
             self.forms |= {found for one in sent if (found := route_of(one, posts))}
             self.reads |= {("GET", re.sub(UUID, "{}", one)) for one in CALL.findall(page.words)}
             waiting += [link for link in page.links if link.startswith("/desk")]

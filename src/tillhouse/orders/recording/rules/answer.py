@@ -74,7 +74,7 @@ def previewed(
     order: Mapping[str, Any], items: Sequence[Mapping[str, Any]], facts: RecordingFacts
 ) -> OrderPreview:
     """The amounts of an order that would be written so."""
-    known = {**order, **_computed(order), "currency": facts.trade.currency}
+    known: dict[str, Any] = {**order, **_computed(order), "currency": facts.trade.currency}
     return OrderPreview(
         items=[_fields_of(PreviewedItem, one) for one in items],
         **{name: known[name] for name in OrderPreview.__struct_fields__ if name != "items"},
