@@ -97,6 +97,7 @@ def ordered(s: Story) -> None:
     )
     s.sends("GET /v1/table-sessions/{session_id}")
     s.sends("PATCH /v1/table-sessions/{session_id}", {"covers": 3})
+    s.sends("POST /v1/orders/preview", body)
     s.sends("POST /v1/table-sessions/{session_id}/close", status=400)
 
 

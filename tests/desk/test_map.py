@@ -30,8 +30,8 @@ PLACES = {
         POST /api/auth/second-factor/confirm, POST /api/auth/second-factor/recovery-codes""",
     "overview": "GET /v1/finance/summary, GET /v1/counts, GET /v1/search",
     "sell": """
-        POST /v1/orders, GET /v1/products, GET /v1/categories, GET /v1/promotions, GET /v1/tags,
-        GET /v1/academic-terms, GET /v1/hotel/rooms""",
+        POST /v1/orders, POST /v1/orders/preview, GET /v1/products, GET /v1/categories,
+        GET /v1/promotions, GET /v1/tags, GET /v1/academic-terms, GET /v1/hotel/rooms""",
     "orders": """
         GET /v1/orders, GET /v1/orders/{}, PATCH /v1/orders/{}, DELETE /v1/orders/{},
         POST /v1/orders/{}/confirm, POST /v1/orders/{}/send-to-kitchen,
@@ -265,7 +265,8 @@ class Walk:
             opened[route] += 1
             page = await browser.open(address)
             sent = [form.action for form in page.forms]
-            sent += [found.get("formaction") or "-" for _, found in page.elements]
+            pressed = [found.get("formaction") or "-" for _, found in page.elements]
+            sent += [one.partition("#")[0] for one in pressed]
             self.forms |= {found for one in sent if (found := route_of(one, posts))}
             self.reads |= {("GET", re.sub(UUID, "{}", one)) for one in CALL.findall(page.words)}
             waiting += [link for link in page.links if link.startswith("/desk")]

@@ -78,6 +78,8 @@ async def test_orders_are_counted_once_and_limited(limited_app: App, business: B
     await _count(limited_app)
     await _count(limited_app)
     refused = await _sell(api, status=409)
+    told = await api.post(f"{ORDERS}/preview", _sale(), status=409)
+    assert told.json["message"] == refused.json["message"]
     assert refused.json["error"] == "limit_reached"
     assert "TILLHOUSE_ORDER_LIMIT " in refused.json["message"]
     assert (await _sell(api, "the last", 200)).data["id"] == made[-1].data["id"]

@@ -69,8 +69,15 @@ class Constraints:
 
         `code` is the one of the operation, where its refusals have one of their own.
         """
-        refusal = self._refusals.get(getattr(error, "constraint_name", None) or "")
-        return refusal.problem(code, getattr(error, "detail", None)) if refusal else None
+        name = getattr(error, "constraint_name", None)
+        return self.refusal_of(name or "", code, getattr(error, "detail", None))
+
+    def refusal_of(
+        self, constraint: str, code: str | None = None, detail: str | None = None
+    ) -> Problem | None:
+        """The same of a constraint that a write would violate, for a rule that foresees it."""
+        refusal = self._refusals.get(constraint)
+        return refusal.problem(code, detail) if refusal else None
 
 
 def is_rolled_back(error: asyncpg.PostgresError) -> bool:

@@ -17,6 +17,7 @@ from tillhouse.orders.listing import actions as listing
 from tillhouse.orders.listing.types import Figures
 from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
+from tillhouse.orders.recording import preview
 from tillhouse.orders.types import (
     Confirmation,
     NewOrder,
@@ -102,6 +103,9 @@ ROUTES: tuple[Route, ...] = (
           "Record an order: a sale, or one scheduled for later", create.RECORDED,
           status=201, idempotent=True, replay_status=200, faults=create.new_faults,
           refused_code=create.NotRecorded.code),
+    Route("POST", _ORDERS + "/preview", preview.preview, _WRITE,
+          "Tell what an order would come to, without recording it", preview.PREVIEWED,
+          idempotent=True, faults=create.new_faults),
     Route("GET", _ONE, shown.show, _SEE, "Read one order", "Order"),
     Route("PATCH", _ONE, patch_order, _WRITE,
           "Update status, payment, customer or schedule of an order", "Order updated",

@@ -19,7 +19,7 @@ from tillhouse.stock.actions import actor, ensure_levels
 from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
 from tillhouse.stock.rules import shorts
 from tillhouse.stock.store.moves import list_counted_since
-from tillhouse.stock.store.moving import record_moves
+from tillhouse.stock.store.moving import find_results, record_moves
 
 
 def moves(
@@ -51,6 +51,15 @@ async def open_levels(call: Call, needs: Iterable[Need]) -> None:
     }
     if keys:
         await ensure_levels(call, list(keys))
+
+
+async def reason_against_moves(
+    call: Call, needs: Sequence[Need], moves: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """Why these moves of a new order could not be made now; read without a lock."""
+    noted = [NotedStockMove(**move) for move in moves if not move["allows"]]
+    found = await find_results(call.db, call.book.id, noted) if noted else []
+    return shortage(found, names_of(needs))
 
 
 def names_of(needs: Iterable[Need]) -> dict[VariantId, str]:

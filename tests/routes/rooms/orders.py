@@ -51,6 +51,7 @@ MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"order_id": make
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {"order_id": _remove_order}
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/orders": lambda _: {"items": [FEE]},
+    "POST /v1/orders/preview": lambda _: {"items": [FEE]},
     "PATCH /v1/orders/{order_id}": lambda _: {"amount_paid": 100},
     "POST /v1/orders/{order_id}/confirm": lambda _: {},
     "POST /v1/orders/{order_id}/payments": lambda _: _PAYMENT,
@@ -61,6 +62,7 @@ NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 # Bodies that differ from the one that passes: an order has no `name`.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/orders": {"items": [{**FEE, "quantity": 2}]},
+    "POST /v1/orders/preview": {"items": [{**FEE, "quantity": 2}]},
     "POST /v1/orders/{order_id}/kitchen-status": {"status": "served"},
     "POST /v1/orders/{order_id}/payments": {**_PAYMENT, "method": "pos"},
     "POST /v1/orders/{order_id}/refunds": {"amount": 50},

@@ -186,32 +186,41 @@ def _title(line: Data) -> str:
 
 def _sums(order: Data) -> Iterator[Sum]:
     """Every sum that is not zero: they lead from the lines to what is still to be paid."""
-    currency = order["currency"]
+    yield from sums_of_lines(order)
+    yield from _moved(order)
+    yield from _sum(order, "change", "changeAmount")
+    yield from _kept_over(order)
+    yield from _sum(order, "tip", "tipAmount")
+    is_due = order["remainingAmount"] > 0
+    yield from _sum(order, "to_collect", "remainingAmount", is_strong=is_due)
 
-    def told(name: str, key: str, *, sign: int = 1, is_strong: bool = False) -> Iterator[Sum]:
-        if order[key] or is_strong:
-            label = sentence(f"order_page.{name}")
-            yield Sum(label, exact(sign * order[key], currency), is_strong)
 
-    yield from told("subtotal", "subtotalAmount")
-    yield from told("discount", "discountAmount", sign=-1)
-    yield from told("service_charge", "serviceChargeAmount")
+def sums_of_lines(order: Data) -> Iterator[Sum]:
+    """The sums from the lines to the total, of an order or of the preview of one."""
+    yield from _sum(order, "subtotal", "subtotalAmount")
+    yield from _sum(order, "discount", "discountAmount", sign=-1)
+    yield from _sum(order, "service_charge", "serviceChargeAmount")
     before_tax = (
         order["subtotalAmount"] - order["discountAmount"]
-        + order["serviceChargeAmount"] + order["adjustmentAmount"]
+        + order["serviceChargeAmount"] + order.get("adjustmentAmount", 0)
     )  # fmt: skip
     is_on_top = order["totalAmount"] != before_tax
     if is_on_top:
-        yield from told("tax", "taxAmount")
-    yield from told("adjustment", "adjustmentAmount")
-    yield from told("total", "totalAmount", is_strong=True)
+        yield from _sum(order, "tax", "taxAmount")
+    yield from _sum(order, "adjustment", "adjustmentAmount")
+    yield from _sum(order, "total", "totalAmount", is_strong=True)
     if not is_on_top:
-        yield from told("tax_within", "taxAmount")
-    yield from _moved(order)
-    yield from told("change", "changeAmount")
-    yield from _kept_over(order)
-    yield from told("tip", "tipAmount")
-    yield from told("to_collect", "remainingAmount", is_strong=order["remainingAmount"] > 0)
+        yield from _sum(order, "tax_within", "taxAmount")
+
+
+def _sum(
+    order: Data, name: str, key: str, *, sign: int = 1, is_strong: bool = False
+) -> Iterator[Sum]:
+    """One sum, unless it is zero; no preview has an adjustment."""
+    amount = order.get(key, 0)
+    if amount or is_strong:
+        label = sentence(f"order_page.{name}")
+        yield Sum(label, exact(sign * amount, order["currency"]), is_strong)
 
 
 def _moved(order: Data) -> Iterator[Sum]:

@@ -22,6 +22,7 @@ from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRout
 from tillhouse.desk.selling import cart
 from tillhouse.desk.selling.cart import Cart, CartLine
 from tillhouse.desk.selling.options import options_of
+from tillhouse.desk.selling.total import PREVIEW, WorkedOut, worked_out
 from tillhouse.desk.settings.operations import BUSINESS
 from tillhouse.kit.errors import Invalid, Missing, Problem
 from tillhouse.kit.money import round_money
@@ -126,22 +127,44 @@ async def add(page: PageRequest) -> Shown | Onward:
 async def record(page: PageRequest) -> Shown | Onward:
     """Record the sale, and go on to its payment."""
     found = cart.read(page.form.get("cart", ""))
+    try:
+        made = await _sent(page, RECORD, found, page.form.get("idempotency_key"))
+    except FormRefused as refused:
+        return await _sale(page, found, page.form, refused.problem)
+    return Onward(f"/desk/orders/{made.data['id']}#pay")
+
+
+async def show_total(page: PageRequest) -> Shown:
+    """The sale with what it comes to, and all that was typed; nothing is recorded."""
+    found = cart.read(page.form.get("cart", ""))
+    try:
+        told = await _sent(page, PREVIEW, found)
+    except FormRefused as refused:
+        return await _sale(page, found, page.form, refused.problem)
+    return await _sale(page, found, page.form, total=worked_out(told.data))
+
+
+async def _sent(
+    page: PageRequest, operation: Operation, found: Cart, key: str | None = None
+) -> OperationAnswer:
+    """The answer to the sale of the form, or why it is refused."""
     if not found.is_whole:
-        fault = Invalid.field("cart", sentence("sell.unreadable"))
-        return await _sale(page, found, page.form, fault)
+        raise FormRefused(Invalid.field("cart", sentence("sell.unreadable")))
+    try:
+        return await page.act(operation, body=_body(page, found), key=key)
+    except Missing as missing:
+        raise FormRefused(missing) from missing
+
+
+def _body(page: PageRequest, found: Cart) -> dict[str, Any]:
+    """The body of the order."""
     body: dict[str, Any] = {"items": [line.body for line in found.lines], "channel": "in_person"}
     body |= {name: page.form[name] for name in _FIELDS if page.form.get(name)}
     if tags := [tag.strip() for tag in page.form.get("tags", "").split(",") if tag.strip()]:
         body["tags"] = tags
     if store_id := page.form.get("store_id"):
         body["store_id"] = store_id
-    try:
-        made = await page.act(RECORD, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return await _sale(page, found, page.form, refused.problem)
-    except Missing as missing:
-        return await _sale(page, found, page.form, missing)
-    return Onward(f"/desk/orders/{made.data['id']}#pay")
+    return body
 
 
 def _with(path: str, form: Mapping[str, str], found: Cart) -> str:
@@ -189,7 +212,11 @@ async def _choices(page: PageRequest, typed: Mapping[str, str]) -> Shown:
 
 
 async def _sale(
-    page: PageRequest, found: Cart, typed: Mapping[str, str], refusal: Problem | None = None
+    page: PageRequest,
+    found: Cart,
+    typed: Mapping[str, str],
+    refusal: Problem | None = None,
+    total: WorkedOut | None = None,
 ) -> Shown:
     frame = await frame_of(page)
     search, customer_id = typed.get("search") or None, typed.get("customer_id") or None
@@ -213,9 +240,10 @@ async def _sale(
     facts: dict[str, Any] = {
         "goods": [_good(one, frame) for one in (listed.data if listed else [])],
         "lines": lines,
-        # The tax and the total are the server's to reckon, once it is recorded.
+        # The tax and the total are the server's to reckon, when they are asked for.
+        "total": total,
         "subtotal": money(sum(filter(None, amounts), Decimal()), frame.currency)
-        if lines and None not in amounts
+        if lines and None not in amounts and total is None
         else None,
         "cart": found.text,
         "typed": typed,
@@ -320,5 +348,6 @@ ROUTES = (
     PageRoute("POST", f"{_SELL}/change", change),
     PageRoute("GET", f"{_SELL}/choose/{{product_id}}", show_choices),
     PageRoute("POST", f"{_SELL}/choose/{{product_id}}", add),
+    PageRoute("POST", f"{_SELL}/total", show_total),
     PageRoute("POST", f"{_SELL}/record", record),
 )

@@ -29,6 +29,7 @@ from tillhouse.orders.importing import rules as sheet
 from tillhouse.orders.importing.rules import ParsedOrder
 from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.recording import actions as create
+from tillhouse.orders.recording.gathering import store_key_of, wanted_of
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.types import NewOrder
@@ -296,8 +297,8 @@ async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool
         if new is None:
             continue
         case.faults += _own_faults(case.asked, country, takes_now=takes_now)
-        same = (create.store_key_of(call, new), _promotion_of(new))
-        groups[same].append((case, new, create.wanted_of(call, new)))
+        same = (store_key_of(call, new), _promotion_of(new))
+        groups[same].append((case, new, wanted_of(call, new)))
     for (key, promotion_id), group in groups.items():
         promoted = await promotion.faults(call, promotion_id)
         await _judge_group(call, key, group, promoted)

@@ -1,6 +1,5 @@
 """Record a sale: everything about it in one transaction, which other sales may share."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from tillhouse.customers.types import WantedCustomer
 from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
-from tillhouse.kit.partial import InvalidField, given
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import NotificationSending
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders import announce, promotion, stock
@@ -23,17 +22,16 @@ from tillhouse.orders.recording.customer import (
     arrival,
     insert_with_newcomers,
     is_unknown,
-    name_of,
     newcomer_of,
 )
 from tillhouse.orders.recording.entry import entry_of
 from tillhouse.orders.recording.facts import Earlier, RecordingFacts
+from tillhouse.orders.recording.gathering import facts_of
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.past import occurrence
-from tillhouse.orders.recording.rules.sale import Sale, StockOfPast, uuid_of
-from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
+from tillhouse.orders.recording.rules.sale import Sale, StockOfPast
 from tillhouse.orders.recording.store.record_statement import (
     BookCurrency,
     KeptAnswer,
@@ -45,7 +43,7 @@ from tillhouse.orders.recording.store.record_statement import (
 from tillhouse.orders.recording.store.stays import lock_stay
 from tillhouse.orders.showing import show
 from tillhouse.orders.storage.quota import ORDERS
-from tillhouse.orders.types import CustomerShown, NewItem, NewOrder, Order
+from tillhouse.orders.types import CustomerShown, NewOrder, Order
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all, note_told, prepare, source
 
@@ -91,11 +89,7 @@ async def create(call: Call, new: NewOrder, stock_of_past: StockOfPast = "auto")
     facts = await facts_of(call, new)
     if facts.earlier is not None:
         return RecordedOrder(order=await _earlier(call, facts.earlier), is_replay=True)
-    call.services.storage.check(ORDERS.name, call.book.id)
-    found, lines = rules.judge(new, facts, call.now)
-    check(found + await promotion.faults(call, new.promotion_id))
-    if reason := await reason_against(call, new, facts):
-        raise NotRecorded(reason)
+    lines = await judged(call, new, facts)
     if facts.stay is not None:
         # A payment and the end of a stay lock it first, and sums of the ledger then.
         await lock_stay(call.db, call.book.id, facts.stay.id)
@@ -103,12 +97,34 @@ async def create(call: Call, new: NewOrder, stock_of_past: StockOfPast = "auto")
     if is_unknown(new, facts) and (made := await _with_newcomer(call, new, facts, lines, tags)):
         return made
     customer_id = await _customer_id(call, new, facts)
-    if new.promotion_id is not None:
-        lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
-    sale = await stock.left_alone(call, _decided(call, new, facts, lines), stock_of_past)
-    entry = _entered(call, new, facts, sale, customer_id)
+    sale = await decided(call, new, facts, lines, customer_id)
+    sale = await stock.left_alone(call, sale, stock_of_past)
+    entry = entered(call, new, facts, sale, customer_id)
     entry.order["tag_ids"] = tags
     return await _record(call, facts, sale, entry)
+
+
+async def judged(call: Call, new: NewOrder, facts: RecordingFacts) -> list[PricedLine]:
+    """The lines with their prices, of an order that nothing known so far speaks against."""
+    call.services.storage.check(ORDERS.name, call.book.id)
+    found, lines = rules.judge(new, facts, call.now)
+    check(found + await promotion.faults(call, new.promotion_id))
+    if reason := await reason_against(call, new, facts):
+        raise NotRecorded(reason)
+    return lines
+
+
+async def decided(
+    call: Call,
+    new: NewOrder,
+    facts: RecordingFacts,
+    lines: list[PricedLine],
+    customer_id: CustomerId | None,
+) -> Sale:
+    """The sale of lines that were judged, with the promotion that it names."""
+    if new.promotion_id is not None:
+        lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
+    return _decided(call, new, facts, lines)
 
 
 async def record_lines(
@@ -119,7 +135,7 @@ async def record_lines(
         raise NotRecorded(reason)
     customer_id = await _customer_id(call, new, facts)
     sale = _decided(call, new, facts, lines)
-    entry = _entered(call, new, facts, sale, customer_id)
+    entry = entered(call, new, facts, sale, customer_id)
     entry.order.update(tag_ids=[], **more)
     return await _record(call, facts, sale, entry)
 
@@ -132,9 +148,10 @@ def _decided(call: Call, new: NewOrder, facts: RecordingFacts, lines: list[Price
     return sale
 
 
-def _entered(
+def entered(
     call: Call, new: NewOrder, facts: RecordingFacts, sale: Sale, customer_id: CustomerId | None
 ) -> OrderRows:
+    """The rows of a sale, unless they are too large."""
     entry = entry_of(call, new, facts, sale, customer_id)
     if entry.items_bytes > ITEMS_BYTES_MAX:
         raise Invalid.field("items", TOO_LARGE)
@@ -158,8 +175,9 @@ async def _with_newcomer(
     newcomer = newcomer_of(new)
     facts = msgspec.structs.replace(facts, customer=newcomer)
     sale = _decided(call, new, facts, lines)
-    entry = _entered(call, new, facts, sale, CustomerId(newcomer.id))
+    entry = entered(call, new, facts, sale, CustomerId(newcomer.id))
     entry.order["tag_ids"] = tags
+    await _check_credit(call, sale, entry)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry, newcomer)
     return await _shared(call, facts, order, recording)
@@ -183,9 +201,7 @@ async def _discounted(
 
 async def _record(call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows) -> RecordedOrder:
     """Write it, and see to it that all of it could be had."""
-    if has_deposit(entry, sale):
-        await _check_deposit(call, facts, sale, entry)
-    await _check_credit(call, sale, entry)
+    await check_payment(call, facts, sale, entry)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
     if shared := await _shared(call, facts, order, recording):
@@ -251,7 +267,14 @@ def has_deposit(entry: OrderRows, sale: Sale) -> bool:
     )
 
 
-async def _check_deposit(call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows) -> None:
+async def check_payment(call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows) -> None:
+    """Refuse an order that can't be paid the way that it says."""
+    if has_deposit(entry, sale):
+        await _check_deposit(call, facts, sale)
+    await _check_credit(call, sale, entry)
+
+
+async def _check_deposit(call: Call, facts: RecordingFacts, sale: Sale) -> None:
     """Refuse an order for which no provider would open an account."""
     outstanding = sale.totals.total - sale.amount_paid
     if reason := await deposits.reason_against_account(call, facts.trade.currency, outstanding):
@@ -334,52 +357,3 @@ async def _earlier(call: Call, earlier: Earlier) -> Order:
         return await show(call, OrderId(earlier.id))
     except Missing:
         raise OrderDeletedSince from None
-
-
-async def facts_of(call: Call, new: NewOrder) -> RecordingFacts:
-    """The facts that the order rests on."""
-    key, wanted = store_key_of(call, new), wanted_of(call, new)
-    weight = 1 + len(wanted.products)
-    found = await call.services.batcher.read(call.db, find_facts, key, wanted, weight=weight)
-    return found.of(wanted)
-
-
-def store_key_of(call: Call, new: NewOrder) -> StoreKey:
-    """The book and the store that the order names."""
-    return call.book.id, given(new, "store_id"), given(new, "store_name")
-
-
-def wanted_of(call: Call, new: NewOrder) -> NamedIds:
-    """The ids that the order names, as far as they can be read."""
-    items: list[NewItem] = given(new, "items") or []
-    named = [ids for ids in map(_ids, items) if ids.product]
-    return NamedIds(
-        customer_id=given(new, "customer_id"),
-        customer_name=name_of(given(new, "customer_id"), given(new, "customer_name")),
-        session_id=given(new, "table_session_id"),
-        server_id=given(new, "served_by_user_id"),
-        term_id=given(new, "academic_term_id"),
-        reservation_id=given(new, "hotel_reservation_id"),
-        room_id=given(new, "hotel_room_id"),
-        products=list({ids.product for ids in named if ids.product}),
-        variants=list({ids.variant for ids in named if ids.variant}),
-        bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
-        tags=[tag for tag in map(uuid_of, given(new, "tags") or []) if tag],
-        options=list({option for ids in named for option in ids.options}),
-        key=call.claim.key if call.claim else None,
-    )
-
-
-class _Ids(msgspec.Struct):
-    product: UUID | None = None
-    variant: UUID | None = None
-    options: Sequence[UUID] = ()
-
-
-def _ids(item: NewItem) -> _Ids:
-    ids = _Ids()
-    with suppress(InvalidField):
-        ids.product = item.product_id
-        ids.variant = item.variant_id
-        ids.options = [modifier.modifier_option_id for modifier in item.modifiers or ()]
-    return ids

@@ -12,6 +12,7 @@ from tillhouse.kit.errors import check
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.values import Moment
 from tillhouse.orders.recording import actions
+from tillhouse.orders.recording.gathering import facts_of
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.rules.lines import KnownTax
 from tillhouse.orders.types import NewItem, NewOrder
@@ -48,7 +49,7 @@ async def charge(call: Call, fee: Fee) -> OrderId:
         occurred_at=Moment(iso(fee.happened_at)),
         send_to_kitchen=False,
     )
-    facts = await actions.facts_of(own, new)
+    facts = await facts_of(own, new)
     found, lines = rules.judge(new, facts, own.now)
     check(found)
     taxed = [msgspec.structs.replace(one, known_tax=fee.tax) for one in lines]

@@ -1,5 +1,6 @@
 """The statement that moves stock: the one home of its text, which other statements contain."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
@@ -9,6 +10,19 @@ from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
 from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
 
+# Of a move `h` and the level `l` that it would change: whether there is enough, or may be less.
+_MAY_MOVE: LiteralString = """(h.allows
+            OR h.on_hand_change >= h.reserved_change
+            OR l.on_hand + h.on_hand_change - l.reserved - h.reserved_change >= 0)"""
+
+_WANTED: LiteralString = """
+    wanted AS (
+        SELECT variant_id, store_id, sum(on_hand_change) AS on_hand_change,
+            sum(reserved_change) AS reserved_change, bool_and(allows) AS allows
+        FROM moving
+        GROUP BY variant_id, store_id
+    )"""
+
 # Reads the CTE `moving` of the statement around it, with the columns (id uuid, variant_id uuid,
 # store_id uuid, kind text, on_hand_change numeric, reserved_change numeric, order_id uuid,
 # order_item_id uuid, round int, reason text, actor jsonb, allows boolean), and $1 = book_id and
@@ -16,13 +30,9 @@ from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
 # neither waits for the other for ever. The guard is asked of the row as it is once the lock is
 # there, so what one sale took the next one knows of. A level that is not `levelled` was not
 # available: the caller's statement looks at `is_moved` of MOVED, and rolls back unless all are.
-MOVE: LiteralString = """
-    wanted AS (
-        SELECT variant_id, store_id, sum(on_hand_change) AS on_hand_change,
-            sum(reserved_change) AS reserved_change, bool_and(allows) AS allows
-        FROM moving
-        GROUP BY variant_id, store_id
-    ), held AS MATERIALIZED (
+MOVE: LiteralString = (
+    _WANTED
+    + """, held AS MATERIALIZED (
         SELECT l.id, l.variant_id, l.store_id, l.on_hand, l.reserved, w.on_hand_change,
             w.reserved_change, w.allows
         FROM wanted w
@@ -34,9 +44,9 @@ MOVE: LiteralString = """
         UPDATE stock_levels l SET on_hand = l.on_hand + h.on_hand_change,
             reserved = l.reserved + h.reserved_change, updated_at = $2
         FROM held h
-        WHERE l.book_id = $1 AND l.id = h.id AND (h.allows
-            OR h.on_hand_change >= h.reserved_change
-            OR l.on_hand + h.on_hand_change - l.reserved - h.reserved_change >= 0)
+        WHERE l.book_id = $1 AND l.id = h.id AND """
+    + _MAY_MOVE
+    + """
         RETURNING l.id, l.variant_id, l.store_id, l.on_hand, l.reserved, h.on_hand_change,
             h.reserved_change
     ), noted AS (
@@ -47,6 +57,7 @@ MOVE: LiteralString = """
         FROM moving
     )
 """
+)
 
 # The results, a row per variant and store that was to be moved: the fields of `MovedStock`. To
 # stand behind MOVE as the query itself, or in brackets within it.
@@ -104,6 +115,43 @@ async def record_moves(
         [move.round for move in moves],
         [move.reason for move in moves],
         [None if move.actor is None else encode(move.actor).decode() for move in moves],
+        [move.allows for move in moves],
+    )
+    return [MovedStock(**row) for row in rows]
+
+
+async def find_results(
+    db: Db, book_id: BookId, moves: Sequence[NotedStockMove]
+) -> list[MovedStock]:
+    """The results that moves would have now; nothing is moved, and no level is locked."""
+    rows = await db.fetch(
+        """
+        WITH moving AS (
+            SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::numeric[], $5::numeric[],
+                $6::boolean[])
+            AS m (variant_id, store_id, on_hand_change, reserved_change, allows)
+        ),
+        """
+        + _WANTED
+        + """
+        SELECT h.variant_id, v.product_id, h.store_id, h.on_hand_change, h.reserved_change,
+            l.on_hand, l.reserved, v.low_stock_threshold AS threshold, """
+        + _MAY_MOVE
+        + """ AS is_moved
+        FROM wanted h
+        JOIN variants v ON v.book_id = $1 AND v.id = h.variant_id
+        -- Where there is no level, one is opened at zero before something is moved.
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(s.on_hand), 0) AS on_hand, coalesce(sum(s.reserved), 0) AS reserved
+            FROM stock_levels s
+            WHERE s.book_id = $1 AND s.variant_id = h.variant_id
+                AND s.store_id IS NOT DISTINCT FROM h.store_id) l
+        """,
+        book_id,
+        [move.variant_id for move in moves],
+        [move.store_id for move in moves],
+        [move.on_hand_change for move in moves],
+        [move.reserved_change for move in moves],
         [move.allows for move in moves],
     )
     return [MovedStock(**row) for row in rows]

@@ -7,12 +7,15 @@ the very statement that writes the order.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from tillhouse.kit.clock import iso
 from tillhouse.orders.columns import SHOWN
 from tillhouse.orders.payments.rules import OrderPaymentRow
 from tillhouse.orders.recording.facts import RecordingFacts
+from tillhouse.orders.recording.types import OrderPreview, PreviewedItem
 from tillhouse.orders.types import (
     ItemShown,
     Order,
@@ -22,6 +25,8 @@ from tillhouse.orders.types import (
     StoreShown,
     TagShown,
 )
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 _ZERO = Decimal(0)
 # Columns that are shown as they are written, and those that a new order leaves empty.
@@ -48,7 +53,7 @@ def shown(
         **_columns(order, facts, now),
         deposit=None,
         receipt_url=None,
-        items=[_item(one) for one in items],
+        items=[_fields_of(ItemShown, one) for one in items],
         payments=[_payment(payment)] if payment else [],
         refunds=[],
         disputes=[],
@@ -65,14 +70,23 @@ def shown(
     )
 
 
+def previewed(
+    order: Mapping[str, Any], items: Sequence[Mapping[str, Any]], facts: RecordingFacts
+) -> OrderPreview:
+    """The amounts of an order that would be written so."""
+    known: dict[str, Any] = {**order, **_computed(order), "currency": facts.trade.currency}
+    return OrderPreview(
+        items=[_fields_of(PreviewedItem, one) for one in items],
+        **{name: known[name] for name in OrderPreview.__struct_fields__ if name != "items"},
+    )
+
+
 def _columns(order: Mapping[str, Any], facts: RecordingFacts, now: datetime) -> dict[str, Any]:
     """The columns that are shown as they are, those among them that the database computes too."""
-    total, paid = order["total_amount"], order["amount_paid"]
     return {
         **{name: order[name] for name in _WRITTEN},
         **dict.fromkeys(_LATER),
-        "payment_status": _payment_status(total, paid),
-        "remaining_amount": max(total - paid, _ZERO),
+        **_computed(order),
         "adjustment_amount": _ZERO,
         "refunded_amount": _ZERO,
         "tip_amount": _ZERO,
@@ -82,14 +96,22 @@ def _columns(order: Mapping[str, Any], facts: RecordingFacts, now: datetime) -> 
     }
 
 
+def _computed(order: Mapping[str, Any]) -> dict[str, Any]:
+    total, paid = order["total_amount"], order["amount_paid"]
+    return {
+        "payment_status": _payment_status(total, paid),
+        "remaining_amount": max(total - paid, _ZERO),
+    }
+
+
 def _payment_status(total: Decimal, paid: Decimal) -> PaymentStatus:
     if paid >= total:
         return "paid"
     return "partial" if paid else "pending"
 
 
-def _item(item: Mapping[str, Any]) -> ItemShown:
-    return ItemShown(**{name: item[name] for name in ItemShown.__struct_fields__})
+def _fields_of(shown: type[T], row: Mapping[str, Any]) -> T:
+    return shown(**{name: row[name] for name in shown.__struct_fields__})
 
 
 def _payment(row: OrderPaymentRow) -> PaymentShown:
