@@ -1,16 +1,33 @@
 """Payment links, and the page on which somebody pays: the face of the room."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.checkout.applying import kind
 from tillhouse.checkout.pages import pages
 from tillhouse.checkout.routes import ROUTES
-from tillhouse.checkout.sweeping import EXPIRE
+from tillhouse.checkout.store.links import update_expired
+from tillhouse.db.pool import Db
 from tillhouse.http.route import Group
-from tillhouse.jobs.kinds import LocalKind
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import now
 from tillhouse.room import Room
+
+_ROWS = 500
+
+
+async def _expire(db: Db, _job: Job) -> bool:
+    """Expire some; whether there may be more."""
+    expired = await update_expired(db, now(), _ROWS)
+    # Open pages of these links are told.
+    for row in expired:
+        db.note_events(row["book_id"])
+    return len(expired) == _ROWS
+
+
+EXPIRE = LocalKind(name="payment_links_expire", run=_expire, every=timedelta(minutes=1))
 
 
 def _chores(_services: Services) -> Sequence[LocalKind]:
