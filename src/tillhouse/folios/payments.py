@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.folios import announce, rules
+from tillhouse.folios import events, rules
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.reading import show
 from tillhouse.folios.rules import Funds, StayOrder, Use
@@ -98,7 +98,7 @@ async def receive(call: Call, stay: Stay, tender: Tender) -> UUID:
     """
     orders = await _lock_orders(call, stay)
     row = await book(call, stay, stay.customer_id, tender, Way("payment"))
-    await announce.paid(call, stay, row, tender)
+    await events.announce_paid(call, stay, row, tender)
     await _spend(call, stay, await _state(call, stay, orders))
     return row.transaction_id
 

@@ -7,11 +7,10 @@ from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
-from tillhouse.orders.posting.proof import ORDER_SOURCE
+from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.recording.actions import NotRecorded
 from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
-from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.worker import chores, kinds, queueing

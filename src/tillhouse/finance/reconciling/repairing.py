@@ -7,7 +7,6 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.finance.applying import apply_target
 from tillhouse.finance.reconciling.types import (
     ApplyFix,
     AskFix,
@@ -15,6 +14,7 @@ from tillhouse.finance.reconciling.types import (
     Fix,
     RecordFix,
 )
+from tillhouse.finance.transactions.requerying import apply_target
 from tillhouse.folios.returning import sending as of_stays
 from tillhouse.folios.returning.store import lock_return as lock_return_of_stay
 from tillhouse.jobs.kinds import NewJob

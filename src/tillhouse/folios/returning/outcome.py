@@ -11,7 +11,7 @@ import msgspec
 from tillhouse.access.call import Call, system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.folios import announce, payments
+from tillhouse.folios import events, payments
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.payments import Way
 from tillhouse.folios.returning.rules import HEARD, SOURCE
@@ -149,7 +149,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
         await outcome.count(given)
-    await announce.refunded(call, outcome.stay, sent, ending, row)
+    await events.announce_refunded(call, outcome.stay, sent, ending, row)
 
 
 async def _left(outcome: StayRefundOutcome) -> Decimal:
@@ -191,7 +191,7 @@ async def _fail(outcome: StayRefundOutcome) -> None:
     reference = outcome.seen.provider_reference
     ending = StayRefundEnding(status="failed", provider_refund_id=reference, reason=outcome.reason)
     await outcome.end(ending)
-    await announce.refunded(call, outcome.stay, sent, ending, None)
+    await events.announce_refunded(call, outcome.stay, sent, ending, None)
 
 
 async def _undo(outcome: StayRefundOutcome) -> None:
@@ -206,4 +206,4 @@ async def _undo(outcome: StayRefundOutcome) -> None:
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
     await outcome.count(sent.taken_before - sent.amount)
-    await announce.refunded(call, outcome.stay, sent, ending, row)
+    await events.announce_refunded(call, outcome.stay, sent, ending, row)
