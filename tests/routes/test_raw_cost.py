@@ -18,7 +18,7 @@ from tests.providers.payments.vendors import VENDORS, Vendor
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT, App
 from tillhouse.messaging.attachments.rules import MOST
-from tillhouse.payins import hook_routes, hooks
+from tillhouse.payins import hooks, routes
 from tillhouse.providers.telephony import callbacks
 from tillhouse.providers.telephony.callbacks import BODY_BYTES_MAX
 from tillhouse.providers.telephony.provider import NumberAccount
@@ -42,7 +42,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "an archive that is no document": lambda: b"PK\x03\x04" + b"w" * (MOST - 4),
     "an archive of nearly a document": lambda: b"PK\x03\x04" + b"word/document.xm" * (MOST // 17),
 }
-_FULL = hook_routes.BODY_BYTES_MAX - 100
+_FULL = routes.BODY_BYTES_MAX - 100
 HOOKS: dict[str, bytes] = {
     "empty lists": b"[" + b"[]," * (_FULL // 3) + b"1]",
     "deep lists": b'{"event": "x", "data": ' + b"[" * (_FULL // 2) + b"]" * (_FULL // 2) + b"}",

@@ -88,7 +88,7 @@ EVERY_BOOK = {
         "conversation_tally_changes",
         _FOLD,
     ),
-    "orders.kitchen.store.due.queue_due": ("orders", _QUEUE),
+    "orders.kitchen.store.queue_due": ("orders", _QUEUE),
     "orders.listing.store.tallies.update_order_tally_changes": ("order_tally_changes", _FOLD),
     "folios.returning.store.count_stuck_of_stays": ("folio_returns", "a command counts"),
     "orders.returning.store.count_stuck_returns": ("refunds", "a command counts"),

@@ -17,9 +17,9 @@ from tillhouse.jobs.folding import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import ProductId
 from tillhouse.orders.importing.actions import ReadyOrder, record_all
-from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.storage.filling import Filling
+from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow

@@ -90,7 +90,7 @@ async def _dispute_a_payment(desk: Desk) -> None:
     await _pay_a_link(desk, "disputed")
     dispute = (await desk.do("GET /v1/disputes"))[0]
     from tillhouse.folios.jobs import kinds  # noqa: PLC0415
-    from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE  # noqa: PLC0415
+    from tillhouse.payins.events import PAYIN_DISPUTE  # noqa: PLC0415
 
     services = desk.services
     runner = JobRunner(services.pool, kinds(services), services.job_results)
@@ -163,7 +163,7 @@ async def _withdraw(desk: Desk) -> None:
     await _pay_a_link(desk)
     new = {"amount": WITHDRAWN, "payout_account_id": await _account(desk)}
     withdrawal = await desk.do("POST /v1/wallet/withdrawals", new)
-    from tillhouse.payouts.freezing.resuming import WITHDRAWAL  # noqa: PLC0415
+    from tillhouse.payouts.freezing.actions import WITHDRAWAL  # noqa: PLC0415
     from tillhouse.payouts.jobs import kinds  # noqa: PLC0415
 
     services = desk.services

@@ -14,7 +14,7 @@ from tillhouse.jobs.kinds import INSTALLATION, Job, Kind, LocalKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.payins.disputes.actions import find_shown
-from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE, announce
+from tillhouse.payins.events import PAYIN_DISPUTE, announce_dispute
 from tillhouse.payins.store.connections import find_book
 
 _HOTELS_AT_ONCE = 500
@@ -70,5 +70,5 @@ async def _tell_of_dispute(services: Services, db: Db, job: Job) -> bool:
     call = system_call(services, db, book["business_id"], which)
     if dispute.reservation_id is not None:
         await payments.hold_disputed(call, await payments.lock(call, dispute.reservation_id))
-    await announce(call, dispute)
+    await announce_dispute(call, dispute)
     return False

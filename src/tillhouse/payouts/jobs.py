@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tillhouse.access.process import Services
 from tillhouse.jobs.kinds import Kind
 from tillhouse.payouts.accounts import checking
-from tillhouse.payouts.freezing.resuming import RESUMING
+from tillhouse.payouts.freezing.actions import RESUMING
 from tillhouse.payouts.gateway import Finds, find
 from tillhouse.payouts.withdrawals import sending
 

@@ -21,7 +21,7 @@ from tillhouse.finance.transactions.types import (
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.payins.types import ProviderMoney
 from tillhouse.stores.store import find_clock
 
 # A page that lies so near is scanned to; the tallies tell where any other is.

@@ -16,7 +16,7 @@ from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Search
 from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
-from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.payins.types import ProviderMoney
 
 _DAY = timedelta(days=1)
 

@@ -27,10 +27,10 @@ from tillhouse.kitchen.actions import send
 from tillhouse.orders import promotion
 from tillhouse.orders.importing import rules as sheet
 from tillhouse.orders.importing.rules import ParsedOrder
-from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
+from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.store.imports import list_owners
 from tillhouse.products.values import Price

@@ -24,10 +24,13 @@ from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_status
 from tillhouse.orders.returning.outcome import RefundOutcome
 from tillhouse.orders.returning.paying_out import complete, give_up
-from tillhouse.payouts.events import WALLET_WITHDRAWAL_COMPLETED, WALLET_WITHDRAWAL_FAILED
+from tillhouse.payouts.events import (
+    WALLET_WITHDRAWAL_COMPLETED,
+    WALLET_WITHDRAWAL_FAILED,
+    withdrawal_event,
+)
 from tillhouse.payouts.freezing.store import Freeze, add_failure, forget_failures
 from tillhouse.payouts.withdrawals import rules
-from tillhouse.payouts.withdrawals.announce import told
 from tillhouse.payouts.withdrawals.posting_rules import (
     WALLET,
     DueAmounts,
@@ -235,5 +238,5 @@ async def _tell(db: Db, answered: WithdrawalAnswer, event: EventType, more: dict
     if state.order_id is not None:
         more = {**more, "orderId": state.order_id}
     amount = (state.amount, state.currency)
-    event_type, data = told(event, state.business_id, state.id, amount, more, now)
+    event_type, data = withdrawal_event(event, state.business_id, state.id, amount, more, now)
     await emit_from(db, Origin(state.business_id, state.book), event_type, data, now)
