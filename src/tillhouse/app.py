@@ -25,8 +25,8 @@ from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.pages import HEALTH
-from tillhouse.jobs import sweeping
-from tillhouse.jobs.folding import folding_worker
+from tillhouse.jobs import chores
+from tillhouse.jobs.chores import folding_worker
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
 from tillhouse.jobs.worker import Worker
@@ -128,7 +128,7 @@ _METRICS_EVERY_S = 5.0
 def chores_of(product: Composition, services: Services) -> list[LocalKind]:
     """The periodic jobs of the product: those of its rooms, and of the rooms below them."""
     of_rooms = [kind for room in product.rooms for kind in room.chores(services)]
-    return [idempotency.SWEEP, kept_answers.COUNT, sweeping.SWEEP, *of_rooms]
+    return [idempotency.SWEEP, kept_answers.COUNT, chores.SWEEP_DEAD, *of_rooms]
 
 
 def stored_kinds(product: Composition) -> list[StoredKind]:

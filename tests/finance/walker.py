@@ -13,7 +13,7 @@ from tests.orders.deposits.depositing import Depositing
 from tests.orders.shop import ORDERS, fee, line
 from tests.payouts.treasury import Treasury
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.posting import post

@@ -13,7 +13,7 @@ from tillhouse.accounts.store import lock_business
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar
 from tillhouse.http.fields import parse
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import ProductId
 from tillhouse.orders.importing.actions import ReadyOrder, record_all

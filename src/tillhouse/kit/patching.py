@@ -6,15 +6,15 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET
 
-T = TypeVar("T", bound=msgspec.Struct)
+S = TypeVar("S", bound=msgspec.Struct)
 
 
-def facts_of(type_: type[T], source: msgspec.Struct) -> T:
+def facts_of(type_: type[S], source: msgspec.Struct) -> S:
     """The facts that stand in something larger, under the same names."""
     return type_(**{name: getattr(source, name) for name in type_.__struct_fields__})
 
 
-def merged(old: T, patch: msgspec.Struct, apart: Collection[str] = ()) -> T:
+def merged(old: S, patch: msgspec.Struct, apart: Collection[str] = ()) -> S:
     """The facts as after a change: the patch's fields, and all others as they were.
 
     `apart` are the fields of the patch that are no facts, such as a secret.

@@ -9,8 +9,8 @@ from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import taken
 from tillhouse.db.pool import Db
 from tillhouse.http.route import Group
+from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import LocalKind
-from tillhouse.jobs.walking import walk
 from tillhouse.kit.clock import now
 from tillhouse.payouts.events import EVENTS
 from tillhouse.payouts.jobs import kinds

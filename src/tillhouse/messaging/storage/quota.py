@@ -7,8 +7,8 @@ from uuid import UUID
 
 from tillhouse.access.storage import MIB, StoredKind
 from tillhouse.db.pool import Db
+from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import LocalKind
-from tillhouse.jobs.walking import walk
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Limited
 from tillhouse.messaging.storage.store import (

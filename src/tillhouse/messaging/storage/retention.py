@@ -7,8 +7,8 @@ from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import Job, LocalKind
-from tillhouse.jobs.walking import walk
 from tillhouse.kit.clock import now
 from tillhouse.messaging.attachments.store import delete_unused
 from tillhouse.messaging.storage.store import delete_empty_conversations, delete_old_messages
