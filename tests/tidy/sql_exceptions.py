@@ -40,12 +40,12 @@ SCANS = {
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
     "cost every fold",
     "orders.listing.store.tallies.update_order_tally_changes": "folds all that has gathered",
-    "ledger.store.tallies.update_ledger_tally_changes": "folds all that has gathered",
-    "ledger.store.tallies.update_transaction_tally_changes": "folds all that has gathered",
+    "ledger.store.sums.update_ledger_tally_changes": "folds all that has gathered",
+    "ledger.store.sums.update_transaction_tally_changes": "folds all that has gathered",
     "finance.reconciling.store.list_connected": "a command looks at every connection",
     "hotel.reservations.store.tallies.update_hotel_stay_tally_changes": "folds all that has "
     "gathered",
-    "messaging.store.tallies.update_conversation_tally_changes": "folds all that has gathered",
+    "messaging.store.conversations.update_conversation_tally_changes": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",
@@ -78,13 +78,13 @@ EVERY_BOOK = {
     "jobs.store.list_dead": ("jobs", "a command looks"),
     "jobs.store.update_ready": ("jobs", _QUEUE),
     "ledger.store.holds.end_expired": ("ledger_holds", _QUEUE),
-    "ledger.store.tallies.update_ledger_tally_changes": ("ledger_tally_changes", _FOLD),
-    "ledger.store.tallies.update_transaction_tally_changes": ("transaction_tally_changes", _FOLD),
+    "ledger.store.sums.update_ledger_tally_changes": ("ledger_tally_changes", _FOLD),
+    "ledger.store.sums.update_transaction_tally_changes": ("transaction_tally_changes", _FOLD),
     "messaging.attachments.store.delete_uploading": ("messaging_attachments", _CHORE),
     "messaging.attachments.store.show_stored": ("messaging_storage", "a row per book"),
     "messaging.storage.store.show_messages_stored": ("message_storage", "a row per book"),
     "messaging.store.numbers.find_hooked": ("messaging_numbers", _SECRET),
-    "messaging.store.tallies.update_conversation_tally_changes": (
+    "messaging.store.conversations.update_conversation_tally_changes": (
         "conversation_tally_changes",
         _FOLD,
     ),

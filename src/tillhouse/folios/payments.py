@@ -22,9 +22,8 @@ from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField
-from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import post
-from tillhouse.ledger.rules import Account, Ledger, Postings, Source
+from tillhouse.ledger.rules import Account, Ledger, Postings, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_untold
 from tillhouse.orders.actor import actor_of

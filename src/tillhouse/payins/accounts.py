@@ -16,10 +16,9 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import queue_job
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
-from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
+from tillhouse.kit.ids import CHANCE, BookId, BookKey, new_id, random_text
 from tillhouse.kit.text import storable
 from tillhouse.payins.asking import first_asking
 from tillhouse.payins.connections import EmailNeeded, choose_provider, find_provider

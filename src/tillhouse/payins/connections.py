@@ -12,10 +12,9 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused, Unavailable
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import CHANCE, BusinessId
 from tillhouse.payins.sandbox.provider import SandboxPayments
 from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store

@@ -13,10 +13,9 @@ from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
 from tillhouse.hotel.rooms.store import ROOM_TYPES, lock_type
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.kit.partial import InvalidField
 
 

@@ -13,9 +13,9 @@ from tillhouse.hotel.events import (
 )
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.reinstating import expect_again
-from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import reading, searching, tallies
 from tillhouse.hotel.reservations.store import states as store
+from tillhouse.hotel.reservations.store.reading import shown
 from tillhouse.hotel.reservations.types import Cancel, CheckIn, Reservation, ReservationFilter
 from tillhouse.hotel.rooms.store import lock_room, update_dirty
 from tillhouse.hotel.store import find_terms

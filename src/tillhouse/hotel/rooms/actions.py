@@ -20,12 +20,10 @@ from tillhouse.hotel.rooms.types import (
 )
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf
-from tillhouse.kit.partial import InvalidField
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import InvalidField, facts_of, merged
 
 
 async def list_types(call: Call, wanted: RoomTypeFilter) -> PageOf[RoomType]:

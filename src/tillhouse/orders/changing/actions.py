@@ -12,9 +12,9 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.ids import CustomerId, OrderId, TermId
+from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules

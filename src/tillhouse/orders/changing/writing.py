@@ -11,8 +11,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
-from tillhouse.ledger.closed_rules import booked
-from tillhouse.ledger.rules import Ledger, Movement, Source
+from tillhouse.ledger.rules import Ledger, Movement, Source, booked
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders.actor import actor_of

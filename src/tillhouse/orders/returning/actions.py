@@ -12,9 +12,8 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
-from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold
-from tillhouse.ledger.rules import Account, Ledger, Source
+from tillhouse.ledger.rules import Account, Ledger, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState

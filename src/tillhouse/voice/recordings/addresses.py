@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from tillhouse.access.process import Services
 from tillhouse.kit.ids import BookKey
-from tillhouse.kit.signed import is_signed, sign
+from tillhouse.kit.secrets import is_signed, sign
 
 VALID_FOR = timedelta(days=1)
 PATH = "/recordings/{book_id}/{call_id}"
