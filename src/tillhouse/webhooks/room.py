@@ -18,7 +18,7 @@ from tillhouse.webhooks import mailing
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
 from tillhouse.webhooks.routes import ROUTES
 from tillhouse.webhooks.sender.worker import Sender
-from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.deliveries import turn_partitions
 from tillhouse.webhooks.store.queue import PLANNER
 
 SENDER_CONNECTIONS = 4

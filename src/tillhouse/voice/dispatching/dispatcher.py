@@ -20,11 +20,11 @@ from tillhouse.kit.ids import BookId
 from tillhouse.providers.telephony.provider import Clock, Counting, ProviderName, Telephone
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.handling import TROUBLE, Handling
-from tillhouse.voice.dispatching.leases import store as leases
-from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.places import Places
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
 from tillhouse.voice.dispatching.store import claiming as store
+from tillhouse.voice.dispatching.store import leases
+from tillhouse.voice.dispatching.talking import Means
 from tillhouse.voice.hooks import store as hooks
 
 # Calls of one process, which answers requests as well.
