@@ -23,7 +23,7 @@ from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
-from tillhouse.products.store.imports import list_owners
+from tillhouse.products.store.facts import list_owners
 from tillhouse.products.values import CatalogName, Price, Sku
 from tillhouse.webhooks.emit import Source
 

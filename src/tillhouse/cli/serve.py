@@ -40,8 +40,7 @@ from tillhouse.cli.sockets import bind, listen
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.cli.work import AGAIN_S
 from tillhouse.cli.workers import WorkerProcesses, order_for
-from tillhouse.db.connecting import connect_alone
-from tillhouse.db.failures import AWAY
+from tillhouse.db.connecting import AWAY, connect_alone
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import Migration
 from tillhouse.http import log as logs

@@ -12,7 +12,7 @@ import msgspec
 
 import tillhouse
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.health import DATABASE_HEALTH, FULL
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from tillhouse.db.failures import AWAY, FAILURES
+from tillhouse.db.connecting import AWAY, FAILURES
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import CHANCE

@@ -8,7 +8,7 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db
 from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind

@@ -18,7 +18,7 @@ from tillhouse.kit.partial import InvalidField
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
-from tillhouse.orders.actor import actor_of
+from tillhouse.orders.showing import actor_of
 from tillhouse.orders.types import Person
 from tillhouse.stores.store import STORES, find_clock, lock_kept_store
 

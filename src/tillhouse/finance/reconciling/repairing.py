@@ -30,7 +30,7 @@ from tillhouse.payins.asking import look_up
 from tillhouse.payins.connections import find_provider
 from tillhouse.payins.store.payins import list_targets
 from tillhouse.payouts.freezing.actions import WITHDRAWAL
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.room import kinds
 from tillhouse.payouts.withdrawals.asking import GRACE, ask
 from tillhouse.payouts.withdrawals.sending import LOOK
 from tillhouse.payouts.withdrawals.store.states import WithdrawalState, lock_withdrawal

@@ -12,7 +12,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing, Refused, Unavailable, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import Deleted, PageOf, meta
-from tillhouse.orders.actor import actor_of
+from tillhouse.orders.showing import actor_of
 from tillhouse.payouts.accounts import store
 from tillhouse.payouts.accounts.checking import GRACE, PAYOUT_ACCOUNT
 from tillhouse.payouts.accounts.store import find_currency

@@ -18,7 +18,7 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
-from tillhouse.orders.actor import actor_of
+from tillhouse.orders.showing import actor_of
 from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.freezing import store
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch

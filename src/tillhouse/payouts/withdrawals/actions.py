@@ -21,7 +21,6 @@ from tillhouse.kit.values import DayClock
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold, post, release
 from tillhouse.ledger.rules import Ledger, Movement, Postings, Source
 from tillhouse.ledger.store.holds import show_balance
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.orders.payments.types import ReceivedAmount
@@ -29,6 +28,7 @@ from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import paying_out
 from tillhouse.orders.returning.actions import PlannedRefund
 from tillhouse.orders.returning.outcome import RefundOutcome
+from tillhouse.orders.showing import actor_of
 from tillhouse.payins.disputes.recording import settle_claims
 from tillhouse.payouts.accounts.actions import check_stepped_up
 from tillhouse.payouts.events import (
@@ -38,8 +38,7 @@ from tillhouse.payouts.events import (
 )
 from tillhouse.payouts.freezing.actions import WITHDRAWAL
 from tillhouse.payouts.withdrawals import rules
-from tillhouse.payouts.withdrawals.dues import collect_of_book
-from tillhouse.payouts.withdrawals.outcome import given_back, ledger_of, mark
+from tillhouse.payouts.withdrawals.outcome import collect_of_book, given_back, ledger_of, mark
 from tillhouse.payouts.withdrawals.posting_rules import WALLET
 from tillhouse.payouts.withdrawals.store import limits, reading, requests, states
 from tillhouse.payouts.withdrawals.store.states import WithdrawalState

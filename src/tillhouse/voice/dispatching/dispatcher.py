@@ -16,6 +16,7 @@ from asyncpg import Record
 from tillhouse.access.process import Services
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.jobs.worker import Worker
+from tillhouse.kit import clock
 from tillhouse.kit.ids import BookId
 from tillhouse.providers.telephony.provider import Clock, Counting, ProviderName, Telephone
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
@@ -233,3 +234,31 @@ class Dispatcher:
 def _rest_until(row: Record, now: datetime) -> float:
     """How long a number can be left alone."""
     return POLL_S if row["due_at"] is None else (row["due_at"] - now).total_seconds()
+
+
+class RealClock:
+    """Time as it passes."""
+
+    def now(self) -> datetime:
+        """This moment."""
+        return clock.now()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so long."""
+        await asyncio.sleep(seconds)
+
+
+class HurriedClock:
+    """Time that has passed as soon as somebody waits for it: for a single call."""
+
+    def __init__(self, begins: datetime) -> None:
+        self._now = begins
+
+    def now(self) -> datetime:
+        """This moment."""
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the time be over."""
+        self._now += timedelta(seconds=seconds)
+        await asyncio.sleep(0)

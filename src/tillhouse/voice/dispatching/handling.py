@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.providers.telephony.provider import (

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.kit.errors import Unavailable
 from tillhouse.voice.dispatching.store import leases

@@ -11,9 +11,9 @@ from tillhouse.access.process import Services
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing, Unauthenticated
 from tillhouse.kit.ids import BookId, BusinessId
-from tillhouse.providers.telephony import callbacks
-from tillhouse.providers.telephony.callbacks import Callback
+from tillhouse.providers.telephony import telephones
 from tillhouse.providers.telephony.provider import NumberAccount
+from tillhouse.providers.telephony.telephones import Callback
 from tillhouse.settings import Settings
 from tillhouse.voice.hooks import store
 from tillhouse.voice.numbers.actions import unseal
@@ -30,7 +30,7 @@ class VoiceHookNotSigned(Unauthenticated, message="The signature doesn't fit the
 async def check(_services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is no provider before its body is read."""
     _named(asked)
-    signature = callbacks.SIGNATURES.get(asked.path["provider"])
+    signature = telephones.SIGNATURES.get(asked.path["provider"])
     if signature is None:
         raise Missing
     if not asked.header(signature):
@@ -49,9 +49,9 @@ async def take(services: Services, asked: RawRequest) -> RawAnswer:
     if url is None or asked.query:
         raise VoiceHookNotSigned
     callback = Callback(provider=provider, url=url, headers=headers, body=asked.body)
-    if not callbacks.is_genuine(callback, account):
+    if not telephones.is_genuine(callback, account):
         raise VoiceHookNotSigned
-    number = callbacks.number_of(asked.body)
+    number = telephones.number_of(asked.body)
     if number is not None:
         async with services.pool.transaction() as db:
             await store.update_told(db, book_id, attempt_id, number, asked.body)
@@ -86,7 +86,7 @@ def hooks() -> tuple[RawRoute, ...]:
             handler=take,
             check=check,
             is_hook=True,
-            body_bytes_max=callbacks.BODY_BYTES_MAX,
+            body_bytes_max=telephones.BODY_BYTES_MAX,
         ),
     )
 

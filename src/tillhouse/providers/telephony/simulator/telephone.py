@@ -21,6 +21,7 @@ from tillhouse.providers.telephony.provider import (
     PartyReply,
     ProviderName,
     Ringing,
+    words_until,
 )
 from tillhouse.providers.telephony.simulator.rules import (
     RINGS_FIRST,
@@ -31,7 +32,6 @@ from tillhouse.providers.telephony.simulator.rules import (
     reply_of,
     spoken_s,
 )
-from tillhouse.providers.telephony.words import words_until
 
 # After so many answers somebody who is in a hurry hangs up.
 _PATIENCE = 1
