@@ -1,4 +1,4 @@
-"""The event of money of a stay that goes back through its provider."""
+"""The events of money that came in for a stay, or went back through its provider."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ _KEY = re.compile(
 )
 # An answer is dated by the beginning of its request: it is there within this time, or never.
 _SETTLED = timedelta(minutes=1)
-_ROWS = 10_000
+_COUNTED_ROWS = 10_000
 
 
 def parse_key(header: bytes | None) -> str | None:
@@ -111,9 +111,9 @@ SWEEP = LocalKind(name="idempotency_keys", run=sweep, every=timedelta(hours=1))
 async def _count(db: Db, _job: Job) -> bool:
     """Count some new answers, and forget the days of which none is kept any more."""
     moment = now()
-    count = await store.add_new_answers(db, moment - _SETTLED, _ROWS)
-    await store.delete_old_days(db, (moment - KEPT_FOR).date() - timedelta(days=1), _ROWS)
-    return count >= _ROWS
+    count = await store.add_new_answers(db, moment - _SETTLED, _COUNTED_ROWS)
+    await store.delete_old_days(db, (moment - KEPT_FOR).date() - timedelta(days=1), _COUNTED_ROWS)
+    return count >= _COUNTED_ROWS
 
 
 COUNT = LocalKind(name="answer_storage", run=_count, every=timedelta(minutes=1))

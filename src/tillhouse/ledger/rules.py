@@ -1,7 +1,8 @@
 """Accounts, transfers between them, and the postings of a source: values without a database.
 
 A source is whatever money moves for: an order, an expense, a withdrawal. The ledger knows its type
-and its id, and nothing else of it.
+and its id, and nothing else of it. Balances that are kept have faults where their transfers
+disagree.
 """
 
 from collections.abc import Iterator

@@ -3,6 +3,8 @@
 The check sits where the concrete address of every dial is known, names and literals alike, so
 that an answer which changes between two look-ups (rebinding) gains nothing. A name with any
 forbidden answer is refused whole: its owner can't be trusted with the others either.
+
+Where a request gives a name, `resolve` tells early what is wrong with it.
 """
 
 import asyncio

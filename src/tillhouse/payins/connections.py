@@ -24,6 +24,7 @@ from tillhouse.providers.payments.provider import PaymentProvider, ProviderName,
 from tillhouse.providers.payments.providers import VENDORS, provider
 
 SANDBOX: ProviderName = "sandbox"
+_KIND = "payment provider credentials"
 
 # The header that carries the signature of a hook: without it, no body is read.
 SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
@@ -46,9 +47,6 @@ def provider_of(services: Services, name: str) -> PaymentProvider | None:
         if vendor == name:
             return provider(vendor, urls.get(name))
     return None
-
-
-_KIND = "payment provider credentials"
 
 
 class NoProvider(

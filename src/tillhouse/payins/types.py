@@ -1,4 +1,4 @@
-"""Accounts to pay into, and payments that arrived: values."""
+"""Accounts to pay into, payments that arrived, and how they are shown: values."""
 
 from datetime import datetime
 from decimal import Decimal

@@ -237,7 +237,7 @@ def _rest_until(row: Record, now: datetime) -> float:
 
 
 class RealClock:
-    """Time as it passes."""
+    """Time as it passes; tests give the dispatcher a virtual clock."""
 
     def now(self) -> datetime:
         """This moment."""

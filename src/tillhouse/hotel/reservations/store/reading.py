@@ -1,4 +1,4 @@
-"""Statements that read reservations: one, and a page of them."""
+"""Statements that read reservations, one and a page of them; and a reservation from its row."""
 
 from collections.abc import Sequence
 from datetime import date

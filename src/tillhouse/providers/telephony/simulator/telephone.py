@@ -1,4 +1,7 @@
-"""The simulated telephone: its lines follow the clock of their dial, and ring no real telephone."""
+"""The simulated telephone: its lines follow the clock of their dial, and ring no real telephone.
+
+A voice on it is a tone for each letter, the same for the same text.
+"""
 
 import asyncio
 import math
