@@ -2,8 +2,8 @@
 
 The row is locked, so that of two that hear the same only one acts, and a later word never undoes
 an earlier, truer one. The refund that a withdrawal pays out ends with it; its order and the
-customer's credit are locked first, then limits and wallet. What a payout took and the wallet didn't
-have is due, and is taken as money comes in.
+customer's credit are locked first, then limits and wallet. Amounts that a payout took and the
+wallet didn't have are due, and are taken as money comes in.
 """
 
 from datetime import datetime
