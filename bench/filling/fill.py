@@ -28,11 +28,10 @@ from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
 from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Pool
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import short_code
-from tillhouse.ledger.store.days import insert_days
-from tillhouse.ledger.store.tallies import ACCOUNT_TALLIES, TRANSACTION_TALLIES
+from tillhouse.ledger.store.sums import ACCOUNT_TALLIES, TRANSACTION_TALLIES, insert_days
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.

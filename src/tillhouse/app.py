@@ -20,13 +20,12 @@ from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.finance.room import ROOM as FINANCE
 from tillhouse.folios.room import ROOM as FOLIOS
 from tillhouse.hotel.room import ROOM as HOTEL
-from tillhouse.http import idempotency, kept_answers
+from tillhouse.http import idempotency
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.pages import HEALTH
-from tillhouse.jobs import sweeping
-from tillhouse.jobs.folding import folding_worker
+from tillhouse.jobs.chores import SWEEP_DEAD, folding_worker
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
 from tillhouse.jobs.worker import Worker
@@ -128,12 +127,12 @@ _METRICS_EVERY_S = 5.0
 def chores_of(product: Composition, services: Services) -> list[LocalKind]:
     """The periodic jobs of the product: those of its rooms, and of the rooms below them."""
     of_rooms = [kind for room in product.rooms for kind in room.chores(services)]
-    return [idempotency.SWEEP, kept_answers.COUNT, sweeping.SWEEP, *of_rooms]
+    return [idempotency.SWEEP, idempotency.COUNT, SWEEP_DEAD, *of_rooms]
 
 
 def stored_kinds(product: Composition) -> list[StoredKind]:
     """Everything of which a book may hold so much."""
-    return [kept_answers.ANSWERS, *(kind for room in product.rooms for kind in room.stored)]
+    return [idempotency.ANSWERS, *(kind for room in product.rooms for kind in room.stored)]
 
 
 class App:

@@ -5,7 +5,7 @@ import re
 from tests.make import Make
 from tests.providers.mail.server import MailServer, Taken
 from tests.waiting import ended
-from tillhouse.accounts import password_notice
+from tillhouse.accounts import notices
 from tillhouse.accounts.forgotten import mailing
 from tillhouse.app import App
 from tillhouse.jobs.runner import JobRunner
@@ -26,7 +26,7 @@ class Mails:
     async def work(self) -> None:
         """Send what is due."""
         services = self.app.services
-        kinds = (mailing.kind(services), password_notice.kind(services))
+        kinds = (mailing.kind(services), notices.kind(services))
         await ended(JobRunner(services.pool, kinds, services.job_results).run_due(now()))
 
     def to(self, email: str) -> list[Taken]:

@@ -10,7 +10,7 @@ from tests.api import Api, Response
 from tests.make import Make
 from tests.orders.shop import Shop, fee
 from tillhouse.checkout.applying import kind
-from tillhouse.folios import disputing
+from tillhouse.folios.jobs import dispute_kind
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.payins.jobs import kinds as payin_jobs
@@ -71,7 +71,7 @@ class Till:
     async def work(self, **later: float) -> None:
         """A worker does all that is due then."""
         services = self.payer.app.services
-        jobs = [*payin_jobs(services), kind(services), disputing.kind(services)]
+        jobs = [*payin_jobs(services), kind(services), dispute_kind(services)]
         runner = JobRunner(services.pool, jobs, services.job_results)
         await runner.run_due(now() + timedelta(seconds=2, **later))
 

@@ -9,8 +9,7 @@ import pytest
 from tests.waiting import within
 from tests.yardstick import slower
 from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, StatementBatcher
-from tillhouse.db.connecting import FAIL_FAST
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAIL_FAST, FAILURES
 from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, Db, Pool
 from tillhouse.kit.errors import Unavailable
 

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from tests.system.killing_proxy import Proxy, Target
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db, Pool
 from tillhouse.kit.errors import Unavailable
 

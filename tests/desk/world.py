@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.make import Business
 from tillhouse.checkout.applying import kind
-from tillhouse.folios import disputing
+from tillhouse.folios.jobs import dispute_kind
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
@@ -34,7 +34,7 @@ async def pay(business: Business, link: dict[str, Any], case: str = "exact") -> 
     await payer.get(path)
     await payer.post(f"{path}/simulate", None, raw=f"case={case}".encode(), status=303)
     services = payer.app.services
-    jobs = [*payin_jobs(services), kind(services), disputing.kind(services)]
+    jobs = [*payin_jobs(services), kind(services), dispute_kind(services)]
     runner = JobRunner(services.pool, jobs, services.job_results)
     await runner.run_due(now() + timedelta(seconds=2))
 

@@ -15,7 +15,7 @@ from tests.finance.walker import Walker
 from tests.orders.shop import at_noon, exact
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
-from tillhouse.ledger.store.days import insert_days
+from tillhouse.ledger.store.sums import insert_days
 
 _ACCOUNTS, _ENTRIES = "/v1/ledger/accounts", "/v1/ledger/entries"
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from tillhouse.finance.closing import rules
-from tillhouse.finance.closing.types import NewClosing
+from tillhouse.finance.closing.rules import NewClosing
 from tillhouse.finance.expenses import rules as expenses
 from tillhouse.finance.expenses.types import ExpenseMethod, NewExpense, Spent
 from tillhouse.kit.values import Day

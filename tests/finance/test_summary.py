@@ -15,7 +15,7 @@ from tests.orders.shop import at_noon, exact
 from tests.payouts.wallets import currency_of, fill
 from tests.sweeping import sweep
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.ids import BookId
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 

@@ -9,8 +9,8 @@ import pytest
 from tests.finance.books import TRANSACTIONS, Body, Books
 from tests.finance.conftest import Open
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
-from tillhouse.ledger.store.tallies import TRANSACTION_TALLIES
+from tillhouse.jobs.chores import fold
+from tillhouse.ledger.store.sums import TRANSACTION_TALLIES
 
 _DAYS = ("2026-01-05", "2026-01-06", "2026-02-11", "2026-03-29")
 

@@ -13,12 +13,12 @@ from tests.orders.deposits.depositing import Depositing
 from tests.orders.shop import ORDERS, fee, line
 from tests.payouts.treasury import Treasury
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
-from tillhouse.ledger.store.tallies import ACCOUNT_TALLIES, TRANSACTION_TALLIES
+from tillhouse.ledger.store.sums import ACCOUNT_TALLIES, TRANSACTION_TALLIES
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.payins.sandbox.simulating import Simulated
 

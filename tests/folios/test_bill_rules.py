@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from pypdf import PdfReader
 
-from tillhouse.folios.bills import letter_rules, rules, sheet_rules
+from tillhouse.folios.bills import rules, sheet_rules
 from tillhouse.folios.bills.rules import Content
 from tillhouse.folios.bills.types import Head, Item, OrderParts, Particulars
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
@@ -112,9 +112,9 @@ def test_the_letters_of_a_bill_are_bounded() -> None:
     content = _long(charges=400, payments=500, items=1, name="שלום" * 30)
     told = [name for one in content.charges for name in (one.summary, *_names(one))]
     words = [word for one in content.payments for word in one.words]
-    assert sum(map(len, (*told, *words))) <= letter_rules.LETTERS_MAX
+    assert sum(map(len, (*told, *words))) <= rules.LETTERS_MAX
     lines = [bool(one.items) for one in content.charges].count(True)
-    assert lines == letter_rules.LETTERS_MAX // (127 + letter_rules.LETTERS_OF_TEXT)
+    assert lines == rules.LETTERS_MAX // (127 + rules.LETTERS_OF_TEXT)
     assert sum(one.total for one in content.charges) == content.charges_total
 
 

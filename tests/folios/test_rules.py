@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.folios import audit_rules, rules
+from tillhouse.folios import rules
 from tillhouse.folios.rules import Moved, StayOrder
 from tillhouse.hotel.rates.rules import night_cost
 from tillhouse.kit.errors import Refused
@@ -161,11 +161,11 @@ def test_each_day_is_due_once_whatever_the_clocks_do(
     """However long the gaps between two looks are: no day is left out, and none comes again."""
     audit_time = f"{minutes // 60:02}:{minutes % 60:02}"
     moment, seen = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=begin), list[date]()
-    first = audit_rules.latest_day(zone, audit_time, moment)
+    first = rules.latest_day(zone, audit_time, moment)
     last = first - timedelta(days=1)
     for _ in range(40):
-        until = audit_rules.latest_day(zone, audit_time, moment)
-        for day in audit_rules.due_days(last, None, until):
+        until = rules.latest_day(zone, audit_time, moment)
+        for day in rules.due_days(last, None, until):
             seen.append(day)
             last = day
         moment += timedelta(minutes=gap)
@@ -178,14 +178,14 @@ def test_days_of_23_and_25_hours_are_days() -> None:
     for day in (date(2026, 3, 28), date(2026, 10, 24)):
         there = datetime(day.year, day.month, day.day + 1, 3, tzinfo=ZoneInfo(zone))
         due = there.astimezone(UTC)
-        assert audit_rules.latest_day(zone, "03:00", due) == day
+        assert rules.latest_day(zone, "03:00", due) == day
         before = due - timedelta(seconds=1)
-        assert audit_rules.latest_day(zone, "03:00", before) == day - timedelta(days=1)
+        assert rules.latest_day(zone, "03:00", before) == day - timedelta(days=1)
     # 02:30 comes twice: the first time counts. And once it never comes: when the clock jumps.
     twice = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
-    assert audit_rules.latest_day(zone, "02:30", twice) == date(2026, 10, 24)
+    assert rules.latest_day(zone, "02:30", twice) == date(2026, 10, 24)
     never = datetime(2026, 3, 29, 1, 0, tzinfo=UTC)
-    assert audit_rules.latest_day(zone, "02:30", never) == date(2026, 3, 28)
+    assert rules.latest_day(zone, "02:30", never) == date(2026, 3, 28)
 
 
 def test_a_bill_says_which_night() -> None:

@@ -18,7 +18,7 @@ from tillhouse.hotel.availability.rules import free_nights
 from tillhouse.hotel.availability.store import list_free
 from tillhouse.hotel.availability.types import FreeNight
 from tillhouse.hotel.reservations.store.tallies import STAY_TALLIES
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.ids import BookId, new_id
 
 TODAY = datetime.now(UTC).date()

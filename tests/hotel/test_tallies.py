@@ -13,7 +13,7 @@ from tests.hotel.house import STAYS, House, day
 from tests.lists import read_all
 from tillhouse.access.process import Services
 from tillhouse.hotel.reservations.store.tallies import STAY_TALLIES
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 
 _STATUSES = ("booked", "checked_in", "checked_out", "cancelled", "no_show")
 # From yesterday back over two and a half years.

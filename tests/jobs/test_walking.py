@@ -14,11 +14,11 @@ from tests.jobs.desk import Desk
 from tests.jobs.test_turns import runner
 from tests.waiting import ended
 from tillhouse.db.pool import Db
+from tillhouse.jobs.chores import BOOKS_AT_ONCE, walk
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.store import list_books_after
-from tillhouse.jobs.walking import BOOKS_AT_ONCE, walk
 from tillhouse.kit.clock import now
-from tillhouse.ledger.store.days import insert_days as insert_ledger_days
+from tillhouse.ledger.store.sums import insert_days as insert_ledger_days
 from tillhouse.messaging.storage import store as messages
 from tillhouse.orders.storage.store import add_new_orders
 from tillhouse.payouts.wallet.store import insert_days as insert_wallet_days

@@ -3,7 +3,7 @@
 import random
 
 from tillhouse.jobs.kinds import Retry
-from tillhouse.kit.chance import CHANCE
+from tillhouse.kit.ids import CHANCE
 
 
 def test_a_draw_leaves_the_common_state_alone() -> None:

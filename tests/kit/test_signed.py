@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.kit.signed import is_signed, sign
+from tillhouse.kit.secrets import is_signed, sign
 
 KEY = b"k" * 32
 words = st.lists(st.text(max_size=20), max_size=4)

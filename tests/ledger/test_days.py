@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 
 from tests.ledger.books import CASH, EXPENSES, Books
-from tillhouse.ledger.store.days import insert_days
+from tillhouse.ledger.store.sums import insert_days
 
 
 async def summed_up(books: Books, before: date) -> int:

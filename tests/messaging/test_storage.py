@@ -18,7 +18,7 @@ from tillhouse.jobs.store import list_books_after
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.messaging.hooks import UPDATE
-from tillhouse.messaging.storage.quota import WAITING_BYTES_MAX, WAITING_MAX
+from tillhouse.messaging.storage.limits import WAITING_BYTES_MAX, WAITING_MAX
 from tillhouse.messaging.storage.store import add_new_messages
 
 LIMIT = 4

@@ -10,8 +10,8 @@ from tests.make import Business, Make
 from tests.messaging.inbox_desk import TALKS, Inbox
 from tests.messaging.whatsapp_business import later
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
-from tillhouse.messaging.store.tallies import CONVERSATION_TALLIES
+from tillhouse.jobs.chores import fold
+from tillhouse.messaging.store.conversations import CONVERSATION_TALLIES
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.system.killing_proxy import Proxy, Target
-from tillhouse.db.failures import AWAY, FAILURES
+from tillhouse.db.connecting import AWAY, FAILURES
 
 # Errors of work whose process has died.
 DEAD = (*FAILURES, *AWAY)

@@ -15,7 +15,7 @@ from tillhouse.app import PRODUCT
 from tillhouse.finance.reconciling.actions import Reconciliation
 from tillhouse.finance.reconciling.types import Difference, ReconciledPart
 from tillhouse.kit.clock import now
-from tillhouse.payouts.withdrawals.dues import COLLECTING
+from tillhouse.payouts.withdrawals.outcome import COLLECTING
 from tillhouse.webhooks.sender.worker import Sender
 
 # The provider is asked on this many days by itself.

@@ -15,7 +15,7 @@ from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
 from tests.orders.store_price_model import Gift, Sale, Till
 from tests.orders.table_model import Guests
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 

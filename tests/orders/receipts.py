@@ -9,7 +9,7 @@ from tests.api import Response
 from tests.orders.shop import ORDERS, Body, Shop
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
-from tillhouse.kit.signed import sign
+from tillhouse.kit.secrets import sign
 from tillhouse.orders.receipts.addresses import RECEIPTS
 
 

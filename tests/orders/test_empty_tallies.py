@@ -5,7 +5,7 @@ import asyncpg
 from tests.make import Business
 from tests.sweeping import sweep
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 ORDERS = "/v1/orders"

@@ -21,7 +21,7 @@ from tests.orders.shop import ORDERS, Shop, fee
 from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.customers.rules import word_query
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store import page as listing

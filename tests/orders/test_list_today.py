@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import iso
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store.query import OrderQuery

@@ -8,7 +8,7 @@ import asyncpg
 from tests.api import Api
 from tests.make import Business
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 ORDERS = "/v1/orders"

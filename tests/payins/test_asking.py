@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from tests.payins.collecting import Collecting
 from tillhouse.kit.clock import now
-from tillhouse.payins.asking import ask
-from tillhouse.payins.schedule import SCHEDULE
+from tillhouse.payins.asking import SCHEDULE, ask
 
 HOOK_LOST = "DELETE FROM jobs WHERE book_id = $1 AND kind = 'provider_event'"
 

@@ -18,9 +18,8 @@ from tillhouse.kit.ids import new_id
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.deposits import jobs as deposits
 from tillhouse.orders.posting.proof import ORDER_SOURCE
-from tillhouse.payins.disputes.claims import SETTLING
-from tillhouse.payins.disputes.proof import DISPUTE_SOURCE
-from tillhouse.payins.proof import PAYIN_SOURCE
+from tillhouse.payins.disputes.recording import SETTLING
+from tillhouse.payins.proof import DISPUTE_SOURCE, PAYIN_SOURCE
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 
 Body = dict[str, Any]

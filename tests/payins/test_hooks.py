@@ -14,8 +14,8 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.payins import hooks
-from tillhouse.payins.hook_routes import BODY_BYTES_MAX
 from tillhouse.payins.jobs import KEPT_FOR, chores
+from tillhouse.payins.routes import BODY_BYTES_MAX
 from tillhouse.payins.store.events import delete_old_events
 
 

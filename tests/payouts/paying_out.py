@@ -23,12 +23,11 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger.proof import prove
-from tillhouse.orders.posting.proof import ORDER_SOURCE
+from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.orders.returning import sending
-from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
 from tillhouse.payins.proof import PAYIN_SOURCE
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.room import kinds
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 
 _POLICY = {"max_per_transaction": 5000, "max_per_day": 100_000, "currency": CURRENCY}

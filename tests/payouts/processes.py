@@ -12,7 +12,7 @@ from tillhouse.access.process import close_services, connect_services
 from tillhouse.app import PRODUCT
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.room import kinds
 
 
 async def main(database_url: str, master_key: str) -> None:

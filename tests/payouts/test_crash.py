@@ -18,7 +18,7 @@ from tests.system.killed_steps import ENDS, EVERYTHING, run, targets
 from tests.system.killing_proxy import Proxy
 from tillhouse.access.process import Services
 from tillhouse.jobs.runner import JobRunner
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.room import kinds
 
 # Connecting takes the first ones; then come the mark, the sandbox, the order, limits and ledger.
 SOME = (13, 16, 19, 22, 25, 28, 31, 34, 37, 40)

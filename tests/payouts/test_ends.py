@@ -11,7 +11,7 @@ import pytest
 from tests.payouts.treasury import SWITCH, Treasury
 from tests.sweeping import JOB
 from tillhouse.kit.clock import now
-from tillhouse.payouts.withdrawals.dues import COLLECTING
+from tillhouse.payouts.withdrawals.outcome import COLLECTING
 from tillhouse.providers.payments.provider import PayoutState
 
 

@@ -21,7 +21,7 @@ from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.proof import prove
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.room import kinds
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 
 ACCOUNTS, WITHDRAWALS, SWITCH = (

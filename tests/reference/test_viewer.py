@@ -9,7 +9,7 @@ import pytest
 
 from tests.reference.pages import DOCUMENT, Element, operations, pages, resources
 from tests.tidy.tree import ROOT, tidy
-from tillhouse.http.guides import guides_folder
+from tillhouse.http.pages import guides_folder
 from tillhouse.reference.viewer.document import Document, slug
 from tillhouse.reference.viewer.guides import Library, read
 

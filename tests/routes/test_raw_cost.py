@@ -18,10 +18,10 @@ from tests.providers.payments.vendors import VENDORS, Vendor
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT, App
 from tillhouse.messaging.attachments.rules import MOST
-from tillhouse.payins import hook_routes, hooks
-from tillhouse.providers.telephony import callbacks
-from tillhouse.providers.telephony.callbacks import BODY_BYTES_MAX
+from tillhouse.payins import hooks, routes
+from tillhouse.providers.telephony import telephones
 from tillhouse.providers.telephony.provider import NumberAccount
+from tillhouse.providers.telephony.telephones import BODY_BYTES_MAX
 
 # Those that are measured here; WhatsApp's, which are worked off as well, are measured in
 # `tests/messaging/test_portions.py`, and forms of the desk in `tests/desk/test_cost.py`. Those of
@@ -42,7 +42,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "an archive that is no document": lambda: b"PK\x03\x04" + b"w" * (MOST - 4),
     "an archive of nearly a document": lambda: b"PK\x03\x04" + b"word/document.xm" * (MOST // 17),
 }
-_FULL = hook_routes.BODY_BYTES_MAX - 100
+_FULL = routes.BODY_BYTES_MAX - 100
 HOOKS: dict[str, bytes] = {
     "empty lists": b"[" + b"[]," * (_FULL // 3) + b"1]",
     "deep lists": b'{"event": "x", "data": ' + b"[" * (_FULL // 2) + b"]" * (_FULL // 2) + b"}",
@@ -172,15 +172,15 @@ FORMS: dict[str, bytes] = {
 @pytest.mark.parametrize("kind", FORMS)
 async def test_no_callback_of_a_call_holds_the_loop(kind: str) -> None:
     """Its form is read for the signature, before anybody is believed, and once more after."""
-    callback = callbacks.Callback(
+    callback = telephones.Callback(
         provider="twilio", url="https://till.example.com/hooks/twilio/1/2",
         headers={"x-twilio-signature": "x"}, body=FORMS[kind],
     )  # fmt: skip
     account = NumberAccount({"auth_token": "token"})
 
     async def read() -> None:
-        callbacks.is_genuine(callback, account)
-        callbacks.number_of(callback.body)
+        telephones.is_genuine(callback, account)
+        telephones.number_of(callback.body)
 
     best_s = 1.0
     for _ in range(TRIES):

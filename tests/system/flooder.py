@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import msgspec
 
-from tillhouse.payins.hook_routes import BODY_BYTES_MAX
+from tillhouse.payins.routes import BODY_BYTES_MAX
 
 # Each comes from a network of its own.
 NETWORKS = 16

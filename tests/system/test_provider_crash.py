@@ -31,8 +31,7 @@ from tests.webhooks.shop import until
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger.proof import prove
-from tillhouse.orders.posting.proof import ORDER_SOURCE
-from tillhouse.orders.returning.proof import REFUND_SOURCE
+from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.payins.proof import PAYIN_SOURCE
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 

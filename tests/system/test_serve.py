@@ -23,7 +23,7 @@ from tests.waiting import HUNG_S
 from tests.webhooks.shop import until as looking
 from tests.yardstick import slower
 from tillhouse.cli.demo import Demo
-from tillhouse.cli.welcome import curl_lines
+from tillhouse.cli.serve import curl_lines
 from tillhouse.db.embedded import Embedded
 
 REQUESTS = 2000

@@ -38,20 +38,18 @@ LIBRARIES = {
 }  # fmt: skip
 # Time, chance and a list of words come from these, with what they need for it.
 SOURCES = {
-    "tillhouse.kit.chance": {"random"},
     "tillhouse.kit.clock": set[str](),
     # Reads its own list of words, once.
     "tillhouse.kit.passwords": {"gzip", "importlib"},
-    "tillhouse.kit.ids": {"os", "secrets", "struct", "threading", "time"},
+    "tillhouse.kit.ids": {"os", "random", "secrets", "struct", "threading", "time"},
     "tillhouse.accounts.second_factor.rules": {"cryptography"},
     "tillhouse.kit.secrets": {"cryptography", "secrets", "zlib"},
 }
 # Functions that read the clock or draw at random: a pure module gets the value as an argument.
 DRAWING = {
-    "tillhouse.kit.chance": {"CHANCE"},
     "tillhouse.kit.clock": {"now"},
     "tillhouse.kit.ids": {
-        "new_id", "public_reference", "random_base62", "random_text", "short_code",
+        "CHANCE", "new_id", "public_reference", "random_base62", "random_text", "short_code",
     },
     "tillhouse.kit.secrets": {
         "new_api_key", "new_secret", "new_webhook_secret", "seal",

@@ -3,8 +3,8 @@
 # Statements that need no book, each with its reason.
 BOOKLESS = {
     "jobs.store.find_next_due": "one queue for all books",
-    "voice.dispatching.leases.store.has_left_behind": "one queue for all books",
-    "voice.dispatching.leases.store.has_calls": "one queue for all books",
+    "voice.dispatching.store.leases.has_left_behind": "one queue for all books",
+    "voice.dispatching.store.leases.has_calls": "one queue for all books",
     "access.store.keys.delete_full_buckets": "a chore deletes by age, whosever it is",
     "access.store.usage.delete_old_usage": "a chore deletes by age, whosever it is",
     "orders.listing.store.tallies.delete_empty_tallies": "a chore deletes what sums to nothing",
@@ -40,12 +40,13 @@ SCANS = {
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
     "cost every fold",
     "orders.listing.store.tallies.update_order_tally_changes": "folds all that has gathered",
-    "ledger.store.tallies.update_ledger_tally_changes": "folds all that has gathered",
-    "ledger.store.tallies.update_transaction_tally_changes": "folds all that has gathered",
+    "ledger.store.sums.update_ledger_tally_changes": "folds all that has gathered",
+    "ledger.store.sums.update_transaction_tally_changes": "folds all that has gathered",
     "finance.reconciling.store.list_connected": "a command looks at every connection",
     "hotel.reservations.store.tallies.update_hotel_stay_tally_changes": "folds all that has "
     "gathered",
-    "messaging.store.tallies.update_conversation_tally_changes": "folds all that has gathered",
+    "messaging.store.conversations.update_conversation_tally_changes": "folds all that has "
+    "gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",
@@ -78,17 +79,17 @@ EVERY_BOOK = {
     "jobs.store.list_dead": ("jobs", "a command looks"),
     "jobs.store.update_ready": ("jobs", _QUEUE),
     "ledger.store.holds.end_expired": ("ledger_holds", _QUEUE),
-    "ledger.store.tallies.update_ledger_tally_changes": ("ledger_tally_changes", _FOLD),
-    "ledger.store.tallies.update_transaction_tally_changes": ("transaction_tally_changes", _FOLD),
+    "ledger.store.sums.update_ledger_tally_changes": ("ledger_tally_changes", _FOLD),
+    "ledger.store.sums.update_transaction_tally_changes": ("transaction_tally_changes", _FOLD),
     "messaging.attachments.store.delete_uploading": ("messaging_attachments", _CHORE),
     "messaging.attachments.store.show_stored": ("messaging_storage", "a row per book"),
     "messaging.storage.store.show_messages_stored": ("message_storage", "a row per book"),
     "messaging.store.numbers.find_hooked": ("messaging_numbers", _SECRET),
-    "messaging.store.tallies.update_conversation_tally_changes": (
+    "messaging.store.conversations.update_conversation_tally_changes": (
         "conversation_tally_changes",
         _FOLD,
     ),
-    "orders.kitchen.store.due.queue_due": ("orders", _QUEUE),
+    "orders.kitchen.store.queue_due": ("orders", _QUEUE),
     "orders.listing.store.tallies.update_order_tally_changes": ("order_tally_changes", _FOLD),
     "folios.returning.store.count_stuck_of_stays": ("folio_returns", "a command counts"),
     "orders.returning.store.count_stuck_returns": ("refunds", "a command counts"),
@@ -100,8 +101,8 @@ EVERY_BOOK = {
     "payins.disputes.store.lock_claim": ("ledger_balances", _QUEUE),
     "payouts.withdrawals.store.dues.lock_due": ("ledger_balances", _QUEUE),
     "payouts.withdrawals.store.proving.count_stuck": ("withdrawals", "a command counts"),
-    "voice.dispatching.leases.store.lock_lapsed": ("voice_calls", _QUEUE),
-    "voice.dispatching.leases.store.lock_expired": ("voice_calls", _QUEUE),
+    "voice.dispatching.store.leases.lock_lapsed": ("voice_calls", _QUEUE),
+    "voice.dispatching.store.leases.lock_expired": ("voice_calls", _QUEUE),
     "voice.recordings.store.delete_recordings": ("voice_recordings", _CHORE),
     "webhooks.store.deliveries.list_deliveries_of_endpoint": (
         "webhook_deliveries",

@@ -48,7 +48,7 @@ GUESTS = {
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
     "finance.closing.store.update_closed_until books": "the column of the closing is finance's",
     "messaging.store.messages.insert_outbound jobs": BRICK,
-    "orders.kitchen.store.due.queue_due jobs": BRICK,
+    "orders.kitchen.store.queue_due jobs": BRICK,
     "payins.store.events.insert_event jobs": BRICK,
     "payins.store.events.record_event jobs": BRICK,
     "payouts.accounts.store.insert_account jobs": BRICK,

@@ -12,8 +12,7 @@ from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.simulator.telephone import Simulator
-from tillhouse.voice.dispatching.clock import HurriedClock
-from tillhouse.voice.dispatching.dispatcher import AT_ONCE, Dispatcher
+from tillhouse.voice.dispatching.dispatcher import AT_ONCE, Dispatcher, HurriedClock
 
 
 class StillClock(HurriedClock):

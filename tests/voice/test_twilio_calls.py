@@ -29,8 +29,8 @@ from tests.voice.desk import NUMBERS, SCOPES, Desk, phone
 from tests.voice.live import CALLER, Live, installation
 from tests.waiting import within
 from tests.webhooks.shop import until
-from tillhouse.providers.telephony.callbacks import BODY_BYTES_MAX
 from tillhouse.providers.telephony.sip import g711
+from tillhouse.providers.telephony.telephones import BODY_BYTES_MAX
 
 SETTINGS = {"account_sid": ACCOUNT_SID, "auth_token": AUTH_TOKEN}
 _TONE = [int(9000 * math.sin(2 * math.pi * (200 + 250 * t) * t)) for t in

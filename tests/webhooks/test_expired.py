@@ -10,7 +10,7 @@ from tests.webhooks.shop import Shop
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
-from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.deliveries import turn_partitions
 
 LONG_AGO = datetime(2021, 6, 9, tzinfo=UTC)
 KEEP_ALL = 36_500

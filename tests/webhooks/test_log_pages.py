@@ -14,8 +14,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso, now, parse_timestamp
 from tillhouse.kit.ids import DeliveryId, EndpointId, new_id
 from tillhouse.webhooks.store import deliveries as store
-from tillhouse.webhooks.store.deliveries import DeliveryWindow
-from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.deliveries import DeliveryWindow, turn_partitions
 from tillhouse.webhooks.types import DeliveryFilter
 
 TICK = timedelta(milliseconds=1)

@@ -10,7 +10,7 @@ from tests.webhooks.shop import until
 from tillhouse.app import App
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id
-from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.deliveries import turn_partitions
 
 WEEKS = """
     SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

@@ -15,7 +15,7 @@ from asyncpg import Record
 from tillhouse.access.callers import Allowance, Book, KeyCaller
 from tillhouse.access.declared import Declared
 from tillhouse.access.store import keys as store
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.network import parse_networks

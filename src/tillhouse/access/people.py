@@ -14,7 +14,7 @@ from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.access.tokens import Claims
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.secrets import digest

@@ -10,7 +10,7 @@ import structlog
 from tillhouse.access.callers import KeyCaller
 from tillhouse.access.store import usage as store
 from tillhouse.access.store.usage import CounterKey, Tally
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 

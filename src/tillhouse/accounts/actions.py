@@ -14,8 +14,7 @@ from tillhouse.access.store import audit as audit_store
 from tillhouse.access.store import sessions
 from tillhouse.access.tokens import LIFETIME, Claims
 from tillhouse.accounts import rules, store
-from tillhouse.accounts.own_events import note_of_person
-from tillhouse.accounts.password_notice import queue_notice
+from tillhouse.accounts.notices import note_of_person, queue_notice
 from tillhouse.accounts.second_factor import actions as second_factor
 from tillhouse.accounts.types import (
     AccessToken,

@@ -1,15 +1,42 @@
 """People and their businesses: the face of the room."""
 
+from datetime import timedelta
+
+from tillhouse.access.attempt_rules import LOCKED_FOR
 from tillhouse.access.process import Services
-from tillhouse.accounts import password_notice
+from tillhouse.access.store import attempts as store
+from tillhouse.accounts import notices
 from tillhouse.accounts.forgotten import mailing as forgotten
+from tillhouse.accounts.forgotten.store import delete_old_links
 from tillhouse.accounts.members import mailing
+from tillhouse.accounts.members.store import delete_old_invitations
 from tillhouse.accounts.routes import ROUTES
-from tillhouse.accounts.sweeping import SWEEP
 from tillhouse.db.constraints import wrong_field
+from tillhouse.db.pool import Db
 from tillhouse.http.route import Group
-from tillhouse.jobs.kinds import LocalKind
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import now
 from tillhouse.room import Room
+
+# An ended session is still a sign that its owner logs in from that network.
+SESSIONS_KEPT_FOR = timedelta(days=30)
+_ROWS = 1000
+
+
+async def sweep(db: Db, _job: Job) -> bool:
+    """Forget some that are over; whether there may be more."""
+    moment = now()
+    counts = (
+        await store.delete_old_failures(db, moment - LOCKED_FOR, _ROWS),
+        await store.delete_empty_cells(db, moment, _ROWS),
+        await store.delete_old_sessions(db, moment - SESSIONS_KEPT_FOR, _ROWS),
+        await delete_old_invitations(db, moment, _ROWS),
+        await delete_old_links(db, moment, _ROWS),
+    )
+    return max(counts) == _ROWS
+
+
+SWEEP = LocalKind(name="logins", run=sweep, every=timedelta(minutes=10))
 
 
 def _chores(_services: Services) -> tuple[LocalKind, ...]:
@@ -44,7 +71,7 @@ ROOM = Room(
     jobs=lambda services: (
         mailing.kind(services),
         forgotten.kind(services),
-        password_notice.kind(services),
+        notices.kind(services),
     ),
     chores=_chores,
     refusals=(

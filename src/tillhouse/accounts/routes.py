@@ -8,7 +8,6 @@ from tillhouse.accounts.forgotten import actions as forgotten
 from tillhouse.accounts.members import actions as members
 from tillhouse.accounts.members.types import AcceptedInvitation
 from tillhouse.accounts.second_factor import actions as second_factor
-from tillhouse.accounts.second_factor import requirement
 from tillhouse.accounts.types import Tokens
 from tillhouse.http.route import Open, Route, Scope, Session
 
@@ -81,10 +80,10 @@ ROUTES: tuple[Route, ...] = (
           "Read the business: how it trades, and its particulars on receipts", "Business"),
     Route("PATCH", "/v1/business", business.change, Session(permission=MANAGE_BUSINESS),
           "Change how the business trades, and its particulars on receipts", "Business updated"),
-    Route("GET", "/v1/business/second-factor", requirement.show, _MANAGES,
+    Route("GET", "/v1/business/second-factor", second_factor.show_requirement, _MANAGES,
           "Read which roles need a second factor, and how many of their members have none",
           "Second factors by role"),
-    Route("PUT", "/v1/business/second-factor", requirement.change, _STEPPED_UP,
+    Route("PUT", "/v1/business/second-factor", second_factor.change_requirement, _STEPPED_UP,
           "Set which roles need a second factor before anything else is open",
           "Second factors by role updated"),
     Route("GET", "/v1/members", members.list_all, _MANAGES,

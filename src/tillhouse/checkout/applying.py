@@ -33,7 +33,6 @@ from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentData
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
-from tillhouse.payins.announce import deposited
 from tillhouse.payins.applying import (
     claim_shortfall,
     count_kept,
@@ -44,6 +43,7 @@ from tillhouse.payins.applying import (
     take,
     take_back_deposit,
 )
+from tillhouse.payins.events import deposited
 from tillhouse.payins.types import Payin
 from tillhouse.webhooks.emit import emit_all
 

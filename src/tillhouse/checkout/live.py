@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.shares import connections_max
 from tillhouse.checkout.store.pages import list_versions
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Pool
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Limited, Unavailable

@@ -13,12 +13,14 @@ from tillhouse.access.process import Services
 from tillhouse.checkout import attempts, page
 from tillhouse.checkout.actions import page_url
 from tillhouse.checkout.applying import apply_now
+from tillhouse.checkout.attempts import Attempts
 from tillhouse.checkout.live import LivePages
 from tillhouse.checkout.page_rules import LinkPage, result
 from tillhouse.checkout.redirect_rules import with_result
 from tillhouse.checkout.store import pages as store
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
-from tillhouse.kit.errors import Forbidden, Invalid, Missing
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Forbidden, Invalid, Missing, existing
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.json import encode
 from tillhouse.kit.values import Email
@@ -205,3 +207,14 @@ def pages() -> tuple[RawRoute, ...]:
     ]
     files = RawRoute(method="GET", path="/pay/assets/{digest}/{name}", handler=give_asset)
     return (shown, *read, *acts, files)
+
+
+async def pay_simulated(services: Services, reference: str, case: str = "exact") -> None:
+    """Pay a link, as if its page had been opened and the button of this case been pressed."""
+    async with services.pool.reading() as db:
+        link = LinkPage(**existing(await store.find_page(db, reference, now())))
+    opened = Attempts()
+    await opened.open(services, link)
+    await opened.simulate(services, link, case)
+    await opened.ask(services, link)
+    await apply_now(services, BookKey(BookId(link.book_id), link.id))

@@ -14,7 +14,7 @@ from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.cli.child import SHARED_METRICS, beat, on_parents_end, order_line
 from tillhouse.cli.child_process import Beat, ChildOrder
 from tillhouse.cli.stopping import StopLimit
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.http import log as logs
 from tillhouse.kit.errors import Unavailable
 from tillhouse.room import MakesWorker

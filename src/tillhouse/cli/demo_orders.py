@@ -13,17 +13,17 @@ from tillhouse.accounts.store import lock_business
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar
 from tillhouse.http.fields import parse
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import ProductId
 from tillhouse.orders.importing.actions import ReadyOrder, record_all
-from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.storage.filling import Filling
+from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
-from tillhouse.products.store.imports import list_owners
+from tillhouse.products.store.facts import list_owners
 from tillhouse.products.values import CatalogName, Price, Sku
 from tillhouse.webhooks.emit import Source
 

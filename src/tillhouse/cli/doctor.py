@@ -27,8 +27,8 @@ from tillhouse.db.pool import Pool
 from tillhouse.developer.beyond import granted_pairs
 from tillhouse.developer.store.keys import list_beyond
 from tillhouse.folios.returning.store import count_stuck_of_stays
+from tillhouse.jobs.chores import DEAD_KEPT_FOR
 from tillhouse.jobs.store import list_dead
-from tillhouse.jobs.sweeping import KEPT_FOR
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.returning.store import count_stuck_returns
 from tillhouse.payins.proof import APPLIED_WITHIN
@@ -285,7 +285,7 @@ async def _examine(installation: Installation) -> list[Finding]:
 async def _dead_jobs(pool: Pool) -> list[Finding]:
     """The jobs that were given up lately, with the reasons."""
     async with pool.reading() as db:
-        rows = await list_dead(db, now() - KEPT_FOR)
+        rows = await list_dead(db, now() - DEAD_KEPT_FOR)
     found = [
         Finding(
             "unsafe",
@@ -295,7 +295,7 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
         )
         for row in rows
     ]
-    return found or [Finding("fine", "jobs", f"None was given up in {KEPT_FOR.days} days.")]
+    return found or [Finding("fine", "jobs", f"None was given up in {DEAD_KEPT_FOR.days} days.")]
 
 
 async def _waiting_money(pool: Pool) -> list[Finding]:

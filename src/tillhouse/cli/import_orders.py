@@ -35,7 +35,7 @@ from tillhouse.cli.output import (
 )
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import Environment

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shlex
 import socket
 import sys
 import time
@@ -12,12 +13,15 @@ import msgspec
 import structlog
 import typer
 from rich.console import Console
+from rich.panel import Panel
 
 from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.background import Schedule, ServerWatch
 from tillhouse.cli.child import end_children
 from tillhouse.cli.child_process import child_order
+from tillhouse.cli.demo import Demo, card
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import (
@@ -28,22 +32,19 @@ from tillhouse.cli.output import (
     tolerate_full_disks,
 )
 from tillhouse.cli.processes import children_of_one, supervised_children
-from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.sentences import told_in_the_log
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
 from tillhouse.cli.sockets import bind, listen
 from tillhouse.cli.stopping import Stop, run_until_told
-from tillhouse.cli.watch import ServerWatch
-from tillhouse.cli.welcome import welcome
 from tillhouse.cli.work import AGAIN_S
 from tillhouse.cli.workers import WorkerProcesses, order_for
-from tillhouse.db.connecting import connect_alone
-from tillhouse.db.failures import AWAY
+from tillhouse.db.connecting import AWAY, connect_alone
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import Migration
 from tillhouse.http import log as logs
+from tillhouse.kit.json import encode
 from tillhouse.settings import Settings
 
 _WORKERS_MAX = 64
@@ -209,3 +210,31 @@ async def _prepare(
     async with grounds.open_services(installation, report, keep) as services:
         demo = await demos.ensure(services) if serving.has_demo else None
         return await grounds.master_key(installation), demo
+
+
+def welcome(console: Console, address: str, demo: Demo | None) -> None:
+    """Tell where the API is, and with a demo business how to try it."""
+    ready = f"Tillhouse is ready at {address}\nAPI reference: {address}/docs"
+    if console.is_terminal:
+        console.print(Panel(ready, expand=False, padding=(1, 2)), markup=False)
+    else:
+        console.print(ready, markup=False, soft_wrap=True)
+    if demo:
+        # Outside the frame and never wrapped: to be copied as they are.
+        lines = [card(demo), "Try it:", *curl_lines(address, demo)]
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def curl_lines(address: str, demo: Demo) -> list[str]:
+    """Three commands that work as they are: the key, a login, and a call with its token."""
+    credentials = encode({"email": demo.email, "password": demo.password}).decode()
+    login = (
+        f"curl -s {address}/api/auth/login -H 'Content-Type: application/json' "
+        f"-d {shlex.quote(credentials)}"
+    )
+    token = f"""$({login} | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')"""
+    return [
+        f"curl -s {address}/v1/voice/health -H 'Authorization: Bearer {demo.test_key}'",
+        login,
+        f'curl -s {address}/api/developer/scopes -H "Authorization: Bearer {token}"',
+    ]

@@ -78,7 +78,7 @@ async def _cook_an_order(desk: Desk) -> None:
 
 
 async def _pay_a_link(desk: Desk, case: str = "exact") -> None:
-    from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
+    from tillhouse.checkout.pages import pay_simulated  # noqa: PLC0415
 
     link = await desk.do(
         "POST /v1/payment-links/wallet/dynamic", {"title": "Test payment", "amount": PAID}
@@ -90,7 +90,7 @@ async def _dispute_a_payment(desk: Desk) -> None:
     await _pay_a_link(desk, "disputed")
     dispute = (await desk.do("GET /v1/disputes"))[0]
     from tillhouse.folios.jobs import kinds  # noqa: PLC0415
-    from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE  # noqa: PLC0415
+    from tillhouse.payins.events import PAYIN_DISPUTE  # noqa: PLC0415
 
     services = desk.services
     runner = JobRunner(services.pool, kinds(services), services.job_results)
@@ -101,7 +101,7 @@ async def _dispute_a_payment(desk: Desk) -> None:
 
 
 async def _give_a_deposit_back(desk: Desk) -> None:
-    from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
+    from tillhouse.checkout.pages import pay_simulated  # noqa: PLC0415
     from tillhouse.folios.returning.sending import SENDS, kinds  # noqa: PLC0415
 
     # Of a payment into the wallet, too: the fee of the deposit stays with the provider.
@@ -163,8 +163,8 @@ async def _withdraw(desk: Desk) -> None:
     await _pay_a_link(desk)
     new = {"amount": WITHDRAWN, "payout_account_id": await _account(desk)}
     withdrawal = await desk.do("POST /v1/wallet/withdrawals", new)
-    from tillhouse.payouts.freezing.resuming import WITHDRAWAL  # noqa: PLC0415
-    from tillhouse.payouts.jobs import kinds  # noqa: PLC0415
+    from tillhouse.payouts.freezing.actions import WITHDRAWAL  # noqa: PLC0415
+    from tillhouse.payouts.room import kinds  # noqa: PLC0415
 
     services = desk.services
     runner = JobRunner(services.pool, kinds(services), services.job_results)
@@ -189,7 +189,7 @@ async def _take_a_withdrawal_back(desk: Desk) -> None:
 
 async def _book_a_room(desk: Desk, **more: Any) -> Any:
     """A room of a new kind, from today to tomorrow: it has no other bookings."""
-    from tillhouse.hotel.store import find_terms  # noqa: PLC0415
+    from tillhouse.access.store.businesses import find_terms  # noqa: PLC0415
 
     async with desk.services.pool.transaction() as db:
         call = await desk.call(db)

@@ -13,10 +13,9 @@ from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.accounts.forgotten.actions import make_link
 from tillhouse.accounts.forgotten.rules import LINK_LASTS
-from tillhouse.accounts.members.lowering import end_what_stands
+from tillhouse.accounts.members.actions import end_what_stands
 from tillhouse.accounts.members.rules import is_last_owner_lost, is_lowered
-from tillhouse.accounts.own_events import note_of_person
-from tillhouse.accounts.password_notice import queue_notice
+from tillhouse.accounts.notices import note_of_person, queue_notice
 from tillhouse.accounts.second_factor.actions import turn_off_for
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table

@@ -8,16 +8,15 @@ import structlog
 
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.background import Schedule
 from tillhouse.cli.child import end_children
 from tillhouse.cli.child_process import child_order
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.processes import voice_child
-from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.sentences import told_in_the_log
 from tillhouse.cli.stopping import Stop, run_until_told
-from tillhouse.db.connecting import connect_alone
-from tillhouse.db.failures import AWAY
+from tillhouse.db.connecting import AWAY, connect_alone
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import plan
 from tillhouse.http import log as logs

@@ -1,7 +1,23 @@
-"""The answer of the route of counts."""
+"""Counts of open work, and which of them a caller may read: pure."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
+from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS
+from tillhouse.http.route import Scope
+
+# As the lists of these things are guarded.
+GUARDS = {
+    "orders": Scope("orders:read", roles=("kitchen",)),
+    "kitchen_tickets": Scope("orders:read", roles=("kitchen",)),
+    "conversations": Scope("messaging:read"),
+    "service_requests": Scope("hotel:read", roles=("housekeeping",)),
+    "active_links": Scope("payment_links:read"),
+    "products_out_of_stock": Scope("products:read"),
+    "disputes_due": Scope("finance:read"),
+}
+_FAILING = "failing_endpoints"
 
 
 class OrderCounts(msgspec.Struct, frozen=True):
@@ -63,3 +79,22 @@ class Counts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Disputes that want evidence; with `finance:read`."""
     failing_endpoints: int | UnsetType = UNSET
     """Active webhook endpoints whose last three attempts failed; for members of the portal."""
+
+
+def readable(caller: KeyCaller | UserCaller | SystemCaller) -> frozenset[str]:
+    """The names of the counts that this caller may read."""
+    if isinstance(caller, SystemCaller):
+        return frozenset((*GUARDS, _FAILING))
+    role = caller.role if isinstance(caller, UserCaller) else None
+    names = {
+        name for name, guard in GUARDS.items() if guard.name in caller.scopes or role in guard.roles
+    }
+    return frozenset({*names, _FAILING} if _is_of_portal(caller) else names)
+
+
+def _is_of_portal(caller: KeyCaller | UserCaller) -> bool:
+    return (
+        isinstance(caller, UserCaller)
+        and MANAGE_DEVELOPER_KEYS in caller.permissions
+        and caller.subscription_fault is None
+    )

@@ -17,10 +17,9 @@ from tillhouse.db import changes
 from tillhouse.db.pool import Db
 from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import BookId, CustomerId, new_id
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.webhooks.emit import emit
 
 # Somebody may make, and delete, the same customer between any two looks; not for ever.

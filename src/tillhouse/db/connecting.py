@@ -1,8 +1,10 @@
-"""How connections are opened: the limits that each session carries."""
+"""How connections are opened, with the limits of each session; and the errors of a server away."""
 
 from collections.abc import Mapping
 
 import asyncpg
+
+from tillhouse.kit.errors import Unavailable
 
 # Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
 SESSION_SETTINGS = {
@@ -23,6 +25,33 @@ FAIL_FAST = {"lock_timeout": "100ms"}
 # server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
 ANSWERED_WITHIN_S = 15.0
 CONNECT_TIMEOUT_S = 5
+# Errors that a statement raises when the server is away, leaving or coming back. With the internal
+# error asyncpg refuses a connection on which the server has said farewell between two statements.
+FAILURES = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
+# Errors of a connection whose server process is gone.
+LOST = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
+# Errors of a server that takes no connections.
+CANNOT_CONNECT = (asyncpg.CannotConnectNowError, OSError)
+# Errors of a server that is away or leaving, and may be back soon.
+AWAY = (
+    *CANNOT_CONNECT,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InterfaceError,
+    Unavailable,
+)
 
 
 class _Connection(asyncpg.Connection):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 

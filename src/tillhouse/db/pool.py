@@ -15,14 +15,16 @@ from uuid import UUID
 import asyncpg
 
 from tillhouse.db.connecting import (
+    CANNOT_CONNECT,
     FAIL_FAST,
+    FAILURES,
     KEPT_PLANS,
+    LOST,
     PATIENT,
     SESSION_SETTINGS,
     connect,
     connect_alone,
 )
-from tillhouse.db.failures import CANNOT_CONNECT, FAILURES, LOST
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.notifier import ANY_BOOK, CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable

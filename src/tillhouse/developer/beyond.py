@@ -11,7 +11,7 @@ import structlog
 from tillhouse.access import audit
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scopes
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.developer.store import keys as store
 from tillhouse.kit.ids import BusinessId
 

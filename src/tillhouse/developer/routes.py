@@ -1,7 +1,7 @@
 """The routes of the portal: /api/developer."""
 
 from tillhouse.access.call import Call
-from tillhouse.developer.actions import apps, events, keys, usage
+from tillhouse.developer.actions import apps, keys, logs
 from tillhouse.developer.types import (
     AuditEvent,
     EventFilter,
@@ -37,14 +37,14 @@ async def rotate_key(call: Call, key_id: KeyId) -> Reply[KeyWithSecret]:
 
 async def list_events(call: Call, query: EventFilter) -> Reply[list[AuditEvent]]:
     """One page of the audit log, with the `success` that the contract names."""
-    page = await events.list_page(call, query)
+    page = await logs.list_page(call, query)
     return Reply(page.rows, page.meta, extra={"success": True})
 
 
 async def show_usage(call: Call, query: UsageFilter) -> Reply[list[UsageRecord]]:
     """The usage of the API, and the storage beside it."""
-    records = await usage.show_usage(call, query)
-    return Reply(records, extra={"storage": await usage.list_storage(call)})
+    records = await logs.show_usage(call, query)
+    return Reply(records, extra={"storage": await logs.list_storage(call)})
 
 
 _KEYS = "/api/developer/api-keys"

@@ -4,7 +4,7 @@ from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import not_allowed
 from tillhouse.finance.expenses.proof import EXPENSE_SOURCE
 from tillhouse.finance.routes import ROUTES
-from tillhouse.finance.transactions.receipts.pages import pages
+from tillhouse.finance.transactions.receipts.actions import pages
 from tillhouse.http.route import Group
 from tillhouse.room import Room
 

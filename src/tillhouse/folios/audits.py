@@ -1,30 +1,37 @@
-"""The night audit: each business day of a hotel once, the missing ones too."""
+"""The night audit: each business day of a hotel once, the missing ones too; and its settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET
 
+from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.folios import audit_rules as rules
-from tillhouse.folios import nights
-from tillhouse.folios.facts import costs
+from tillhouse.folios import rules
+from tillhouse.folios.facts import Stay, costs
 from tillhouse.folios.payments import apply, lock
 from tillhouse.folios.store import audits as store
+from tillhouse.folios.store import stays
 from tillhouse.folios.store.audits import Hotel, Progress
-from tillhouse.folios.types import Audit, AuditFilter, AuditRun
+from tillhouse.folios.types import Audit, AuditFilter, AuditRun, HotelSettings, HotelSettingsPatch
+from tillhouse.hotel.rates.rules import NightCost
 from tillhouse.hotel.reservations import actions as reservations
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import PageOf, meta
+from tillhouse.orders.recording.charging import Fee, charge
 
 JOB = "night_audit"
 # So many stays are audited by one transaction of the worker, and by one request.
 AT_ONCE = 20
 BY_REQUEST = 200
+DEFAULT_SETTINGS = HotelSettings(
+    check_in_time="14:00", check_out_time="11:00", audit_time="03:00", no_show="release"
+)
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +97,7 @@ async def _post(call: Call, stay_id: UUID, day: date) -> list[Decimal]:
         # The guest left meanwhile, and was charged then.
         return []
     up_to = {night: cost for night, cost in costs(stay).items() if night <= day}
-    posted = await nights.post(call, stay, up_to)
+    posted = await post_nights(call, stay, up_to)
     await apply(call, stay)
     return posted
 
@@ -117,3 +124,41 @@ async def queue(call: Call, day: date) -> None:
 def job_of(book_id: BookId, day: date) -> NewJob:
     """The job of an audit: one for each day of a book."""
     return NewJob(book_id=book_id, kind=JOB, subject_id=book_id, key=day.isoformat())
+
+
+async def post_nights(call: Call, stay: Stay, nights: Mapping[date, NightCost]) -> list[Decimal]:
+    """Charge those of the nights that are no orders yet; their cost. The stay is locked."""
+    key = BookKey(call.book.id, stay.id)
+    posted = await stays.list_posted_nights(call.db, key)
+    missing = {night: cost for night, cost in nights.items() if night not in posted}
+    for night, cost in missing.items():
+        ends = rules.night_time(night, stay.time_zone, call.now)
+        fee = Fee(
+            name=rules.night_name(stay.room_number, stay.room_type, night),
+            price=cost.price,
+            tax=rules.night_tax(cost),
+            # A night of a closed period is a sale of now.
+            happened_at=await stays.lock_moment(call.db, call.book.id, ends, call.now),
+            customer_id=stay.customer_id,
+            reservation_id=stay.id,
+            room_id=stay.room_id,
+        )
+        await stays.insert_night(call.db, key, night, await charge(call, fee))
+    return [cost.total for cost in missing.values()]
+
+
+async def show_settings(call: Call) -> HotelSettings:
+    """The settings of the book's hotel."""
+    return await store.show_settings(call.db, call.book.id) or DEFAULT_SETTINGS
+
+
+async def change_settings(call: Call, patch: HotelSettingsPatch) -> HotelSettings:
+    """Change the fields that the patch names."""
+    names = store.SettingsChange.__struct_fields__
+    asked = {name: getattr(patch, name) for name in names}
+    changes = store.SettingsChange(
+        **{name: None if one is UNSET else str(one) for name, one in asked.items()}
+    )
+    changed = await store.upsert_settings(call.db, call.book.id, changes, call.now)
+    await audit.note(call, ("hotel_settings.changed", "Hotel settings changed"), {})
+    return changed

@@ -1,6 +1,18 @@
-"""The event of money of a stay that goes back through its provider."""
+"""The events of money that came in for a stay, or went back through its provider."""
 
+from typing import Any
+
+from tillhouse.access.call import Call
+from tillhouse.folios.facts import Stay
+from tillhouse.folios.returning.store import SentStayRefund, StayRefundEnding
+from tillhouse.folios.store.payments import FolioPaymentRow
+from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
+from tillhouse.orders.announce import amounts
+from tillhouse.orders.deposits.beginning import METHOD
+from tillhouse.orders.events import PAYMENT_RECEIVED, PaymentData
+from tillhouse.orders.payments.rules import Tender
+from tillhouse.webhooks.emit import emit
 from tillhouse.webhooks.events import ChangeData
 
 PAYMENT_REFUNDED = EventType(
@@ -8,3 +20,58 @@ PAYMENT_REFUNDED = EventType(
 )
 
 EVENTS = (PAYMENT_REFUNDED,)
+
+
+async def announce_paid(call: Call, stay: Stay, row: FolioPaymentRow, tender: Tender) -> None:
+    """payment.received for a payment that came in just now."""
+    metadata: dict[str, Any] = {
+        **amounts(row.amount),
+        "paymentMethod": row.method,
+        "hotelReservationId": stay.id,
+        "customerId": stay.customer_id,
+        "paymentId": row.id,
+        "transactionId": row.transaction_id,
+    }
+    data = PaymentData(
+        business_id=call.business_id,
+        event_type=PAYMENT_RECEIVED.code,
+        entity_type="hotel_reservation",
+        entity_id=stay.id,
+        store_id=None,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    if tender.link is not None:
+        data.payment_link = tender.link
+        data.metadata["paymentLinkId"] = tender.link.id
+    if tender.payer is not None:
+        data.customer = tender.payer
+        data.metadata["customerId"] = tender.payer.id
+    await emit(call, PAYMENT_RECEIVED, data)
+
+
+async def announce_refunded(
+    call: Call, stay: Stay, sent: SentStayRefund, ending: StayRefundEnding,
+    row: FolioPaymentRow | None,
+) -> None:  # fmt: skip
+    """payment.refunded for a refund through a provider that ended."""
+    metadata: dict[str, Any] = {
+        "refundId": sent.id,
+        "refundStatus": ending.status,
+        "reason": ending.reason,
+        "amount": sent.amount,
+        "paymentMethod": METHOD,
+        "hotelReservationId": stay.id,
+        "customerId": sent.customer_id,
+        "transactionId": None if row is None else row.transaction_id,
+    }
+    data = ChangeData(
+        business_id=call.business_id,
+        event_type=PAYMENT_REFUNDED.code,
+        entity_type="hotel_reservation",
+        entity_id=stay.id,
+        store_id=None,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    await emit(call, PAYMENT_REFUNDED, data)

@@ -7,12 +7,15 @@ from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.folios import audits, disputing
+from tillhouse.folios import audits, payments
 from tillhouse.folios.returning.sending import kinds as refunds
 from tillhouse.folios.store import audits as store
 from tillhouse.jobs.kinds import INSTALLATION, Job, Kind, LocalKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
+from tillhouse.payins.disputes.actions import find_shown
+from tillhouse.payins.events import PAYIN_DISPUTE, announce_dispute
+from tillhouse.payins.store.connections import find_book
 
 _HOTELS_AT_ONCE = 500
 
@@ -20,7 +23,7 @@ _HOTELS_AT_ONCE = 500
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
     audit = LocalKind(name=audits.JOB, run=partial(_audit, services))
-    return (audit, disputing.kind(services), *refunds(services))
+    return (audit, dispute_kind(services), *refunds(services))
 
 
 def chores(_services: Services) -> tuple[LocalKind, ...]:
@@ -51,4 +54,21 @@ async def _queue_due(db: Db, _job: Job) -> bool:
                 await queue_job(db, audits.job_of(hotel.book_id, day), at, at)
                 break
         last = hotels[-1].book_id
+    return False
+
+
+def dispute_kind(services: Services) -> LocalKind:
+    """The job that tells of a dispute."""
+    return LocalKind(name=PAYIN_DISPUTE, run=partial(_tell_of_dispute, services))
+
+
+async def _tell_of_dispute(services: Services, db: Db, job: Job) -> bool:
+    book, dispute = await find_book(db, job.book_id), await find_shown(db, job)
+    if book is None or dispute is None:
+        return False
+    which = Book(job.book_id, book["environment"])
+    call = system_call(services, db, book["business_id"], which)
+    if dispute.reservation_id is not None:
+        await payments.hold_disputed(call, await payments.lock(call, dispute.reservation_id))
+    await announce_dispute(call, dispute)
     return False

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.folios import announce, rules
+from tillhouse.folios import events, rules
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.reading import show
 from tillhouse.folios.rules import Funds, StayOrder, Use
@@ -22,18 +22,17 @@ from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField
-from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import post
-from tillhouse.ledger.rules import Account, Ledger, Postings, Source
+from tillhouse.ledger.rules import Account, Ledger, Postings, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_untold
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.money_types import method_of
 from tillhouse.orders.payments.actions import receive as pay_order
 from tillhouse.orders.payments.actions import take_back as take_back_from_order
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import Method
+from tillhouse.orders.showing import actor_of
 from tillhouse.payins.disputes import credit
 from tillhouse.payins.disputes.store import lock_of_payments
 from tillhouse.payins.disputes.types import DisputedCredit
@@ -98,7 +97,7 @@ async def receive(call: Call, stay: Stay, tender: Tender) -> UUID:
     """
     orders = await _lock_orders(call, stay)
     row = await book(call, stay, stay.customer_id, tender, Way("payment"))
-    await announce.paid(call, stay, row, tender)
+    await events.announce_paid(call, stay, row, tender)
     await _spend(call, stay, await _state(call, stay, orders))
     return row.transaction_id
 

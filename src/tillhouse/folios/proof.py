@@ -1,4 +1,4 @@
-"""Proof that the ledger agrees with the payments of stays, and none is overspent."""
+"""Proof that the ledger agrees with payments of stays and their refunds, and none is overspent."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -6,10 +6,13 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.folios.returning import rules as return_rules
+from tillhouse.folios.returning import store as returns
 from tillhouse.folios.rules import SOURCE
 from tillhouse.folios.store.payments import find_there, list_overspent, list_with_money
 from tillhouse.kit.fault import Fault
 from tillhouse.ledger.proof import each_row
+from tillhouse.orders.posting.proof import WAITING
 from tillhouse.room import SourceType
 
 
@@ -45,3 +48,16 @@ def _stay_faults(row: Record) -> list[str]:
 
 FOLIO_SOURCE = SourceType(SOURCE, find_there, _prove)
 """Payments of folios, as the proof of the ledger knows them."""
+
+
+async def _prove_returns(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    async for facts in each_row(returns.list_with_money, db, book_id, batch):
+        for told in return_rules.return_faults(facts):
+            yield Fault(return_rules.SOURCE, str(facts.id), told)
+    for row in await returns.list_stuck_of_stays(db, book_id, batch):
+        told = f"is on its way, and nothing works on it: {row['reason']}"
+        yield Fault(WAITING, str(row["id"]), told)
+
+
+RETURN_SOURCE = SourceType(return_rules.SOURCE, returns.find_there, _prove_returns)
+"""Refunds of stays through providers, as the proof of the ledger knows them."""

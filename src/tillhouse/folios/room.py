@@ -1,10 +1,9 @@
 """Folios of stays, check-out and the night audit: the face of the room."""
 
-from tillhouse.folios.bills.pages import pages
+from tillhouse.folios.bills.actions import pages
 from tillhouse.folios.events import EVENTS
 from tillhouse.folios.jobs import chores, kinds
-from tillhouse.folios.proof import FOLIO_SOURCE
-from tillhouse.folios.returning.proof import RETURN_SOURCE
+from tillhouse.folios.proof import FOLIO_SOURCE, RETURN_SOURCE
 from tillhouse.folios.routes import ROUTES
 from tillhouse.room import Room
 

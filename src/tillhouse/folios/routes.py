@@ -3,12 +3,11 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.folios import audits, payments, reading, settings
+from tillhouse.folios import audits, payments, reading
 from tillhouse.folios.bills import actions as bills
-from tillhouse.folios.check_out import check_out
+from tillhouse.folios.check_out import check_out, undo_check_in
 from tillhouse.folios.returning import actions as returning
 from tillhouse.folios.types import CancelMeta, StayCancel, UnspentMoney
-from tillhouse.folios.undoing import undo_check_in
 from tillhouse.hotel.reservations.types import Reservation
 from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.orders.receipts.rules import amount
@@ -58,8 +57,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _AUDITS, audits.run, _DESK,
           "Run the night audits that are due", "Night audits run",
           idempotent=True),
-    Route("GET", _SETTINGS, settings.show, _READ,
+    Route("GET", _SETTINGS, audits.show_settings, _READ,
           "Read the settings of the hotel", "Hotel settings"),
-    Route("PATCH", _SETTINGS, settings.change, _WRITE,
+    Route("PATCH", _SETTINGS, audits.change_settings, _WRITE,
           "Change the settings of the hotel", "Hotel settings changed"),
 )  # fmt: skip

@@ -8,15 +8,16 @@ there. An order that needs less than that later gives the rest back to the folio
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import msgspec
 
 from tillhouse.hotel.rates.rules import NightCost
-from tillhouse.kit.clock import end_of_day
+from tillhouse.kit.clock import end_of_day, start_of_day
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import CustomerId, OrderId
+from tillhouse.kit.values import DayClock
 from tillhouse.ledger.rules import Account, Movement, Postings, Transfer
 from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, Method
 from tillhouse.orders.recording.rules.lines import KnownTax
@@ -34,6 +35,7 @@ IN_BOOKS = ("booked", "checked_in")
 
 Funds = dict[CustomerId, Decimal]
 """The unspent money of a folio, by the customer whose credit it is."""
+_DAY = timedelta(days=1)
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,3 +194,25 @@ def check_settled(orders: Sequence[StayOrder], currency: str, *, leaves_debt: bo
             f"The stay owes {owed:f} {currency}: record a payment of the stay, or check out with "
             "leave_as_debt."
         )
+
+
+def latest_day(zone: str, audit_time: str, now: datetime) -> date:
+    """The last day whose audit is due: yesterday, once it is late enough by the clock there.
+
+    It is a day of the calendar, so that one of 23 or 25 hours is one day, too.
+    """
+    today = DayClock.at_midnight(zone).today(now)
+    hours, minutes = audit_time.split(":")
+    begins = start_of_day(today, zone, timedelta(hours=int(hours), minutes=int(minutes)))
+    return today - (_DAY if now >= begins else 2 * _DAY)
+
+
+def due_days(last: date | None, first: date | None, until: date) -> Iterator[date]:
+    """The days that are to be audited up to one, each after the other.
+
+    `last`: the last that was; without one they begin with the `first` day of any stay.
+    """
+    day = last + _DAY if last else first
+    while day is not None and day <= until:
+        yield day
+        day += _DAY

@@ -24,7 +24,7 @@ from tillhouse.http.body import ClientLeft, read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, all_errors, form_of, right_parts
-from tillhouse.http.kept_answers import ANSWERS
+from tillhouse.http.idempotency import ANSWERS
 from tillhouse.http.query import parse_query, path_value
 from tillhouse.http.route import CsvAnswer, EventStream, Open, Portal, Reply, Route, envelope
 from tillhouse.http.signature import NoBody, NoQuery, signature_of

@@ -6,6 +6,8 @@ index until the first commits (then it replays) or rolls back (then it runs).
 The first try of a request hopes that its key is new, as most are: it does its work and then keeps
 the key with the answer. Where that fails, all is undone, and the next try claims the key before
 anything else.
+
+Kept answers have a quota, which is counted after they are kept.
 """
 
 import hashlib
@@ -18,6 +20,7 @@ import structlog
 from asyncpg import LockNotAvailableError
 
 from tillhouse.access.call import IdempotencyClaim
+from tillhouse.access.storage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.http import store
 from tillhouse.jobs.kinds import Job, LocalKind
@@ -34,6 +37,9 @@ _KEY = re.compile(
     rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"'
     rb"|(?P<bare>[\x21\x23-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?)"
 )
+# An answer is dated by the beginning of its request: it is there within this time, or never.
+_SETTLED = timedelta(minutes=1)
+_COUNTED_ROWS = 10_000
 
 
 def parse_key(header: bytes | None) -> str | None:
@@ -100,3 +106,27 @@ async def sweep(db: Db, _job: Job) -> bool:
 
 
 SWEEP = LocalKind(name="idempotency_keys", run=sweep, every=timedelta(hours=1))
+
+
+async def _count(db: Db, _job: Job) -> bool:
+    """Count some new answers, and forget the days of which none is kept any more."""
+    moment = now()
+    count = await store.add_new_answers(db, moment - _SETTLED, _COUNTED_ROWS)
+    await store.delete_old_days(db, (moment - KEPT_FOR).date() - timedelta(days=1), _COUNTED_ROWS)
+    return count >= _COUNTED_ROWS
+
+
+COUNT = LocalKind(name="answer_storage", run=_count, every=timedelta(minutes=1))
+
+ANSWERS = StoredKind(
+    name="answers",
+    rows_setting="ANSWER_LIMIT",
+    mib_setting="ANSWER_LIMIT_MIB",
+    measure=store.show_stored,
+    list_books=store.list_answers_stored,
+    message=(
+        "This environment keeps as many answers of Idempotency-Keys as {setting} lets it: wait "
+        f"until older ones are forgotten, which are {KEPT_FOR.days} days old then, or ask whoever "
+        "runs this server to raise the limit. Requests with keys that are known are answered."
+    ),
+)

@@ -1,14 +1,18 @@
-"""Routes that are no operation of the API: health, and pages whose bytes stay the same."""
+"""Routes that are no operation of the API: health, pages whose bytes stay the same, guides."""
 
 import asyncio
 import gzip
 import hashlib
 from collections.abc import Callable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 import msgspec
 
+import tillhouse
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.health import DATABASE_HEALTH, FULL
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
@@ -88,3 +92,9 @@ def static(make: Callable[[], bytes], media_type: str, policy: str, caching: str
 def _takes_gzip(accepted: bytes) -> bool:
     names = {part.strip().lower() for part in accepted.split(b",") if b";q=0" not in part}
     return any(name.partition(b";")[0] in (b"gzip", b"*") for name in names)
+
+
+def guides_folder() -> Traversable:
+    """The Markdown of docs/, in the installed package or in the source tree beside it."""
+    packed = files("tillhouse") / "reference" / "guides"
+    return packed if packed.is_dir() else Path(tillhouse.__file__).parents[2] / "docs"

@@ -17,8 +17,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.chance import CHANCE
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import CHANCE, BookId
 
 # The book of jobs that belong to none: the chores of the installation.
 INSTALLATION = UUID(int=0)

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.db.pool import Db, Pool
 from tillhouse.jobs import store

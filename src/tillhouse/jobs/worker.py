@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from tillhouse.db.failures import AWAY, FAILURES
+from tillhouse.db.connecting import AWAY, FAILURES
 from tillhouse.db.health import DATABASE_HEALTH
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import CHANCE
 
 # A round that is under way when the worker is stopped may take so long to end, and so long again
 # when it is cut off.

@@ -1,7 +1,8 @@
-"""Names for things: ordered ids for rows, random references and short codes for people."""
+"""Names for things: ordered ids for rows, random references, short codes; and other draws."""
 
 import math
 import os
+import random
 import secrets
 import string
 import struct
@@ -49,6 +50,9 @@ TicketId = NewType("TicketId", UUID)
 TransferId = NewType("TransferId", UUID)
 UserId = NewType("UserId", UUID)
 VariantId = NewType("VariantId", UUID)
+# For all draws that aren't ids: it can be neither seeded nor foreseen. The functions of `random`
+# itself share a state that any thread moves and that a library may set.
+CHANCE: random.Random = random.SystemRandom()
 
 
 class BookKey(NamedTuple):

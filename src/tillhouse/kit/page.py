@@ -1,8 +1,11 @@
-"""Pages of a list: the request for one, and the facts of the whole."""
+"""Answers about lists: pages, with the request for one and the facts of the whole; deletions."""
 
 from typing import Annotated, Generic, TypeVar
+from uuid import UUID
 
 import msgspec
+
+from tillhouse.kit.clock import Timestamp
 
 T = TypeVar("T")
 
@@ -77,3 +80,11 @@ def meta(page: Page, total: int) -> Meta:
     """Describe a page of a list that has this many rows in all."""
     total_pages = -(-total // page.per_page)
     return Meta(total, page.page, page.per_page, total_pages, page.page < total_pages)
+
+
+class Deleted(msgspec.Struct, frozen=True, rename="camel"):
+    """A record that is gone, and since when."""
+
+    id: UUID
+    """The id of what was deleted."""
+    deleted_at: Timestamp

@@ -1,15 +1,21 @@
-"""Judging a request of which some fields are wrong: rules look at the rest all the same.
+"""Requests of which a part counts: some fields are wrong, or only some are to change.
 
 A rule is a function that yields faults. Reading a field whose own value is wrong ends
 the rule without a word: of an unknown value there is nothing to say.
+
+A patch names the facts that change; the others stay as they were.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET
 
 from tillhouse.kit.errors import FieldError
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class InvalidField(Exception):
@@ -59,3 +65,17 @@ def made(type_: type[T], parts: dict[str, Callable[[], Any]]) -> T:
             continue
     # A partial struct stands in where only rules will read it.
     return type_(**right) if len(right) == len(parts) else cast("T", PartialBody(right))
+
+
+def facts_of(type_: type[S], source: msgspec.Struct) -> S:
+    """The facts that stand in something larger, under the same names."""
+    return type_(**{name: getattr(source, name) for name in type_.__struct_fields__})
+
+
+def merged(old: S, patch: msgspec.Struct, apart: Collection[str] = ()) -> S:
+    """The facts as after a change: the patch's fields, and all others as they were.
+
+    `apart` are the fields of the patch that are no facts, such as a secret.
+    """
+    named = {name: getattr(patch, name) for name in patch.__struct_fields__ if name not in apart}
+    return msgspec.structs.replace(old, **{n: v for n, v in named.items() if v is not UNSET})

@@ -22,13 +22,13 @@ import structlog
 
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.where import rows_of
 from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
 from tillhouse.kit.ids import BookKey, OrderId, TicketId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
-from tillhouse.kitchen import announce, rules, store
+from tillhouse.kitchen import events, rules, store
 from tillhouse.kitchen.types import (
     STAGES,
     STATION,
@@ -61,7 +61,7 @@ async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ti
     key = BookKey(call.book.id, ticket.id)
     if not await store.insert_ticket(call.db, key, sale.order_id, station, call.now):
         raise rules.AlreadyInKitchen
-    await emit(call, *announce.created(call, ticket, sale.store_id))
+    await emit(call, *events.ticket_created(call, ticket, sale.store_id))
     return ticket
 
 
@@ -83,7 +83,7 @@ async def move(call: Call, ticket_id: TicketId, stage: Stage) -> MovedTicket:
         raise rules.TicketClosed
     ticket = Ticket(id=row["id"], order_id=row["order_id"], station=row["station"], status=stage)
     if row["is_moved"]:
-        await emit(call, *announce.moved(call, ticket, row["store_id"], row["status"]))
+        await emit(call, *events.ticket_moved(call, ticket, row["store_id"], row["status"]))
     return MovedTicket(ticket, row["status"], is_changed=row["is_moved"])
 
 

@@ -4,11 +4,10 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookKey, TagId, TermId, new_id
-from tillhouse.kit.page import Paged, PageOf
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, Paged, PageOf
+from tillhouse.kit.partial import facts_of, merged
 from tillhouse.kit.text import slug
 from tillhouse.labels import rules
 from tillhouse.labels.store import TAGS, TERMS, find_tag_ids, upsert_tags

@@ -14,7 +14,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import LOWEST_ID, BookId
-from tillhouse.ledger.faults import balance_faults
+from tillhouse.ledger.rules import balance_faults
 from tillhouse.ledger.store import proof as store
 from tillhouse.room import SourceType
 

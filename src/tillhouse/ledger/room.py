@@ -8,13 +8,12 @@ from uuid import UUID
 from tillhouse.access.process import Services
 from tillhouse.db.constraints import not_allowed, taken
 from tillhouse.db.pool import Db
+from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import Job, LocalKind
-from tillhouse.jobs.walking import walk
 from tillhouse.kit.clock import now
 from tillhouse.ledger.posting import AlreadyReversed
-from tillhouse.ledger.store.days import insert_days
 from tillhouse.ledger.store.holds import end_expired
-from tillhouse.ledger.store.tallies import ACCOUNT_TALLIES, TRANSACTION_TALLIES
+from tillhouse.ledger.store.sums import ACCOUNT_TALLIES, TRANSACTION_TALLIES, insert_days
 from tillhouse.room import Room
 
 _HOLDS_AT_ONCE = 1000

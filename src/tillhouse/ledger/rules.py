@@ -1,16 +1,19 @@
 """Accounts, transfers between them, and the postings of a source: values without a database.
 
 A source is whatever money moves for: an order, an expense, a withdrawal. The ledger knows its type
-and its id, and nothing else of it.
+and its id, and nothing else of it. Balances that are kept have faults where their transfers
+disagree.
 """
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import BookId, CustomerId, StoreId
 
 NO_OWNER = UUID(int=0)
@@ -45,6 +48,7 @@ Closing = Literal["paid", "voided", "removed"]
 
 BOUNDED: tuple[AccountKind, ...] = ("wallet", "customer_credit")
 """Accounts that keep a balance, which must not fall below zero."""
+Booked = Literal["today", "on the day on which it goes back"]
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -114,3 +118,38 @@ class Postings(msgspec.Struct, frozen=True):
     def is_nothing(self) -> bool:
         """Whether there is nothing to write."""
         return not (self.transfers or self.movements or self.owing)
+
+
+def booked(closed_on: date, when: Booked = "today") -> str:
+    """The sentence beside an answer: up to which day the books are closed, when it is booked."""
+    return f"The books are closed until {closed_on.isoformat()}, so it is booked {when}."
+
+
+class BalanceFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A bounded account: its kept balance, and the sum of its transfers."""
+
+    kind: str
+    owner_id: UUID
+    debits: Decimal
+    credits: Decimal
+    held: Decimal
+    transfers_debits: Decimal
+    transfers_credits: Decimal
+    pending_holds: Decimal
+
+
+def balance_faults(facts: BalanceFacts) -> Iterator[Fault]:
+    """Every way in which a balance and its transfers disagree."""
+    named = f"{facts.kind} {facts.owner_id}"
+    for side, kept, summed in (
+        ("debits", facts.debits, facts.transfers_debits),
+        ("credits", facts.credits, facts.transfers_credits),
+    ):
+        if kept != summed:
+            yield Fault("balance", named, f"keeps {kept:f} {side}, its transfers {summed:f}")
+    if facts.held != facts.pending_holds:
+        holds = f"its pending holds {facts.pending_holds:f}"
+        yield Fault("balance", named, f"keeps {facts.held:f} held, {holds}")
+    available = facts.credits - facts.debits - facts.held
+    if available < 0:
+        yield Fault("balance", named, f"has {available:f} available, below zero")

@@ -20,7 +20,7 @@ from tillhouse.messaging.actions.inbound import receive
 from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.attachments.names import plain_name
 from tillhouse.messaging.delivery import StatusUpdate, advance
-from tillhouse.messaging.storage.quota import MESSAGES, check_waiting
+from tillhouse.messaging.storage.limits import MESSAGES, check_waiting
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
 from tillhouse.providers.messaging import whatsapp_updates

@@ -9,9 +9,8 @@ from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.jobs import kinds
 from tillhouse.messaging.routes import ROUTES
-from tillhouse.messaging.storage import retention
-from tillhouse.messaging.storage.quota import COUNT, MESSAGES
-from tillhouse.messaging.store.tallies import CONVERSATION_TALLIES
+from tillhouse.messaging.storage.limits import COUNT, MESSAGES, retention
+from tillhouse.messaging.store.conversations import CONVERSATION_TALLIES
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -63,7 +62,7 @@ ROOM = Room(
         ),
     ),
     jobs=kinds,
-    chores=lambda services: (SWEEP, COUNT, retention.sweep(services)),
+    chores=lambda services: (SWEEP, COUNT, retention(services)),
     stored=(ATTACHMENTS, MESSAGES),
     foldings=(CONVERSATION_TALLIES,),
 )

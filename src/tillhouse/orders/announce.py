@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import CustomerId, OrderId, StoreId
-from tillhouse.kitchen import announce as tickets
+from tillhouse.kitchen import events as tickets
 from tillhouse.kitchen.types import STATION, Ticket
 from tillhouse.orders.events import (
     ORDER_CREATED,
@@ -135,5 +135,5 @@ def created(call: Call, entry: OrderRows, sale: Sale) -> list[Event]:
         ticket = Ticket(
             id=order["ticket_id"], order_id=subject.id, station=STATION, status="queued"
         )
-        events.append(tickets.created(call, ticket, subject.store_id))
+        events.append(tickets.ticket_created(call, ticket, subject.store_id))
     return events

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.payins.types import ProviderMoney
 from tillhouse.providers.payments.provider import DisputeState
 
 PaymentMethod = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]

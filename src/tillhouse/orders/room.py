@@ -3,15 +3,12 @@
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import ConstraintRefusal, not_allowed
 from tillhouse.http.route import Group
-from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
-from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
-from tillhouse.orders.posting.proof import ORDER_SOURCE
+from tillhouse.orders.money_routes import ROUTES as MONEY
+from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.recording.actions import NotRecorded
-from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
-from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.worker import chores, kinds, queueing
@@ -19,7 +16,7 @@ from tillhouse.room import Room
 
 ROOM = Room(
     name="orders",
-    routes=(*ROUTES, *PAYMENTS, *REFUNDS, *DEBTS),
+    routes=(*ROUTES, *MONEY),
     groups=(
         Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
         Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),

@@ -1,4 +1,4 @@
-"""Orders as callers see them: their rows, with the address of the newest receipt."""
+"""Orders as callers see them, and the caller as orders name it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,11 +7,25 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.access.call import Call
+from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.receipts.addresses import RECEIPTS, until
 from tillhouse.orders.store import find_order, order_of
-from tillhouse.orders.types import Order
+from tillhouse.orders.types import Order, Person
+
+_NOBODY = UUID(int=0)
+
+
+def actor_of(call: Call) -> Person:
+    """The caller by id and name."""
+    match call.caller:
+        case KeyCaller(key_id=key_id, name=name):
+            return Person(key_id, name)
+        case UserCaller(user_id=user_id, name=name):
+            return Person(user_id, name)
+        case system:
+            return Person(_NOBODY, system.name)
 
 
 async def show(call: Call, order_id: OrderId) -> Order:

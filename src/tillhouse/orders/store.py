@@ -1,5 +1,6 @@
-"""The statement that shows orders, one or many: the same columns everywhere."""
+"""Statements that show orders: with the same columns everywhere, or their keys alone."""
 
+from collections.abc import Sequence
 from typing import Any, LiteralString
 
 from asyncpg import Record
@@ -95,3 +96,16 @@ async def find_order(db: Db, book_id: BookId, order_id: OrderId) -> Record | Non
     return await db.fetchrow(
         ORDER + "WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL", book_id, order_id
     )
+
+
+async def list_recorded(db: Db, book_id: BookId, keys: Sequence[str]) -> dict[str, bytes]:
+    """Which of these keys have made an order, deleted since or not, and their fingerprints."""
+    rows = await db.fetch(
+        """
+        SELECT o.idempotency_key, o.idempotency_fingerprint FROM orders o
+        WHERE o.book_id = $1 AND o.idempotency_key = ANY($2::text[])
+        """,
+        book_id,
+        keys,
+    )
+    return {row["idempotency_key"]: row["idempotency_fingerprint"] for row in rows}

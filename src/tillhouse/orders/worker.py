@@ -16,8 +16,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.orders.deposits import jobs as deposits
-from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
-from tillhouse.orders.kitchen.store.sale import find_sale
+from tillhouse.orders.kitchen.store import find_sale, lock_wanted, queue_due
 from tillhouse.orders.listing.store.tallies import delete_empty_tallies
 from tillhouse.orders.returning.sending import kinds as returning
 from tillhouse.orders.storage.quota import COUNT

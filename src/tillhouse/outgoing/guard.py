@@ -3,19 +3,23 @@
 The check sits where the concrete address of every dial is known, names and literals alike, so
 that an answer which changes between two look-ups (rebinding) gains nothing. A name with any
 forbidden answer is refused whole: its owner can't be trusted with the others either.
+
+Where a request gives a name, `resolve` tells early what is wrong with it.
 """
 
 import asyncio
 import socket
 from collections.abc import Sequence
 
-from tillhouse.kit.network import Network, parse_address
+from tillhouse.kit.network import Address, Network, parse_address
 from tillhouse.kit.targets import is_forbidden
 from tillhouse.outgoing.connection import NotSent
+from tillhouse.outgoing.rules import literal_of
 from tillhouse.providers.names import PATIENCE_S, Answers, LookUp, Names, literal, look_up
 
 _ANSWERS_KEPT_S = 10.0
 _NAMES_KEPT = 4096
+RESOLVED_WITHIN_S = 2.0
 
 
 class ForbiddenTarget(NotSent):
@@ -81,3 +85,16 @@ class Guard:
             raise ForbiddenTarget(text) from error
         if is_forbidden(address, self._allowed):
             raise ForbiddenTarget(text)
+
+
+async def resolve(host: str) -> list[Address]:
+    """The addresses of a name; none of a literal, nor of a name that can't be resolved."""
+    if literal_of(host) is not None:
+        return []
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(RESOLVED_WITHIN_S):
+            found = await loop.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+    except (OSError, TimeoutError, UnicodeError):
+        return []
+    return [parse_address(str(answer[4][0]).partition("%")[0]) for answer in found]

@@ -16,13 +16,12 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import queue_job
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
-from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
+from tillhouse.kit.ids import CHANCE, BookId, BookKey, new_id, random_text
 from tillhouse.kit.text import storable
+from tillhouse.payins.asking import first_asking
 from tillhouse.payins.connections import EmailNeeded, choose_provider, find_provider
-from tillhouse.payins.schedule import first_asking
 from tillhouse.payins.store import accounts as store
 from tillhouse.payins.store.connections import update_down
 from tillhouse.payins.types import AccountTarget, ProviderConnection, VirtualAccount

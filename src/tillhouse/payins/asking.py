@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -13,18 +13,16 @@ import structlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.jobs.kinds import Job, OutsideKind
+from tillhouse.jobs.kinds import Job, NewJob, OutsideKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey
-from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.connections import SANDBOX, NoProvider, find_provider
 from tillhouse.payins.recording import find_account_of, record
-from tillhouse.payins.schedule import ASKING, next_asking
 from tillhouse.payins.store import accounts, payins
 from tillhouse.payins.store.connections import find_book
 from tillhouse.payins.store.payins import claim_asking, find_payin, find_received
 from tillhouse.payins.types import Origin, ProviderConnection, VirtualAccount
-from tillhouse.payins.vendors import SANDBOX
 from tillhouse.providers.payments.provider import (
     HeardPayment,
     NotReached,
@@ -40,6 +38,13 @@ MIN_INTERVAL = timedelta(seconds=3)
 _CALL_S = 15.0
 
 log = structlog.get_logger()
+ASKING = "payin_asking"
+# After each of these: a hook that was lost must not be money that is lost.
+SCHEDULE = (
+    timedelta(minutes=5),
+    timedelta(hours=1),
+    *(timedelta(days=1),) * 5,
+)
 
 
 class Looked(msgspec.Struct, frozen=True):
@@ -203,3 +208,19 @@ async def _record_next(db: Db, job: Job, _due: _Due, _looked: Looked | None) -> 
     following = next_asking(job.book_id, job.subject_id, job.key, at)
     if following is not None:
         await queue_job(db, following[0], following[1], at)
+
+
+def first_asking(book_id: UUID, account_id: UUID, now: datetime) -> tuple[NewJob, datetime]:
+    """The first job about an account, and when it is due."""
+    return NewJob(book_id=book_id, kind=ASKING, subject_id=account_id, key="0"), now + SCHEDULE[0]
+
+
+def next_asking(
+    book_id: UUID, account_id: UUID, key: str, now: datetime
+) -> tuple[NewJob, datetime] | None:
+    """The job that follows the one with this key; None: it was the last."""
+    step = int(key) + 1
+    if step >= len(SCHEDULE):
+        return None
+    new = NewJob(book_id=book_id, kind=ASKING, subject_id=account_id, key=str(step))
+    return new, now + SCHEDULE[step]

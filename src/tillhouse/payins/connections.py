@@ -1,7 +1,8 @@
-"""The providers of a book: which one is asked, and with which credentials."""
+"""The providers of a book: the adapters by name, which one is asked, with which credentials."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from uuid import UUID
 
 import msgspec
@@ -11,18 +12,41 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused, Unavailable
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import CHANCE, BusinessId
+from tillhouse.payins.sandbox.provider import SandboxPayments
 from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store
 from tillhouse.payins.types import Collects, ProviderConnection
-from tillhouse.payins.vendors import SANDBOX, provider_of
 from tillhouse.providers.payments.limits import amount_fault
-from tillhouse.providers.payments.provider import ProviderSecrets
+from tillhouse.providers.payments.provider import PaymentProvider, ProviderName, ProviderSecrets
+from tillhouse.providers.payments.providers import VENDORS, provider
 
+SANDBOX: ProviderName = "sandbox"
 _KIND = "payment provider credentials"
+
+# The header that carries the signature of a hook: without it, no body is read.
+SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        SANDBOX: "x-sandbox-signature",
+        "paystack": "x-paystack-signature",
+        "flutterwave": "verif-hash",
+        "monnify": "monnify-signature",
+        "stripe": "stripe-signature",
+    }
+)
+
+
+def provider_of(services: Services, name: str) -> PaymentProvider | None:
+    """The provider of this name; None where this installation has none."""
+    if name == SANDBOX:
+        return SandboxPayments(services.pool)
+    urls = dict(services.settings.provider_urls)
+    for vendor in VENDORS:
+        if vendor == name:
+            return provider(vendor, urls.get(name))
+    return None
 
 
 class NoProvider(

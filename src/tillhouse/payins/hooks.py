@@ -18,12 +18,11 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Missing, Unauthenticated
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.payins.asking import Looked, look_up
-from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.connections import SIGNATURE_HEADERS, NoProvider, find_provider, provider_of
 from tillhouse.payins.inbox import store_event_once
 from tillhouse.payins.store import events
 from tillhouse.payins.store.connections import find_book
 from tillhouse.payins.types import Origin, ProviderConnection
-from tillhouse.payins.vendors import SIGNATURE_HEADERS, provider_of
 from tillhouse.providers.payments.provider import (
     Heard,
     HeardPayment,

@@ -8,7 +8,7 @@ from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.payins import asking, hooks
 from tillhouse.payins.connecting import noticing
-from tillhouse.payins.disputes import claims
+from tillhouse.payins.disputes import recording
 from tillhouse.payins.sandbox.simulating import LATER
 from tillhouse.payins.store.events import delete_old_events
 
@@ -29,7 +29,7 @@ def kinds(services: Services) -> tuple[Kind, ...]:
 def chores(_services: Services) -> tuple[LocalKind, ...]:
     """Its periodic jobs."""
     sweeping = LocalKind(name="old_provider_events", run=_sweep, every=timedelta(hours=1))
-    return (sweeping, claims.SETTLING)
+    return (sweeping, recording.SETTLING)
 
 
 async def _sweep(db: Db, _job: Job) -> bool:

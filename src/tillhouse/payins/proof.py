@@ -1,4 +1,4 @@
-"""Proof that a book's ledger agrees with its payins."""
+"""Proof that a book's ledger agrees with its payins, and with their disputes."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -8,6 +8,8 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
 from tillhouse.ledger.proof import each_row
+from tillhouse.payins.disputes import rules as dispute_rules
+from tillhouse.payins.disputes import store as disputes
 from tillhouse.payins.rules import SOURCE, PayinFacts, payin_faults
 from tillhouse.payins.store.payins import find_there, list_with_money
 from tillhouse.payins.store.waiting import list_waiting
@@ -30,3 +32,13 @@ async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
 
 PAYIN_SOURCE = SourceType(SOURCE, find_there, _prove)
 """Payments that arrived, as the proof of the ledger knows them."""
+
+
+async def _prove_disputes(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    async for facts in each_row(disputes.list_with_money, db, book_id, batch):
+        for wrong in dispute_rules.dispute_faults(facts):
+            yield Fault(dispute_rules.SOURCE, str(facts.id), wrong)
+
+
+DISPUTE_SOURCE = SourceType(dispute_rules.SOURCE, disputes.find_there, _prove_disputes)
+"""Disputes, as the proof of the ledger knows them."""

@@ -2,12 +2,10 @@
 
 from tillhouse.access.scopes import Scope
 from tillhouse.http.route import Group
-from tillhouse.payins.disputes.proof import DISPUTE_SOURCE
 from tillhouse.payins.events import EVENTS
-from tillhouse.payins.hook_routes import HOOKS
 from tillhouse.payins.jobs import chores, kinds
-from tillhouse.payins.proof import PAYIN_SOURCE
-from tillhouse.payins.routes import ROUTES
+from tillhouse.payins.proof import DISPUTE_SOURCE, PAYIN_SOURCE
+from tillhouse.payins.routes import HOOKS, ROUTES
 from tillhouse.room import Room
 
 ROOM = Room(

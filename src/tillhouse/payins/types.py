@@ -1,11 +1,12 @@
-"""Accounts to pay into, and payments that arrived: values."""
+"""Accounts to pay into, payments that arrived, and how they are shown: values."""
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
+from msgspec import Meta
 
 from tillhouse.access.callers import Book
 from tillhouse.kit.ids import BusinessId
@@ -170,3 +171,20 @@ class Payin(msgspec.Struct, frozen=True, kw_only=True):
     def is_gone(self) -> bool:
         """Whether the provider left nothing of it."""
         return self.status == "reversed" or self.returned_amount >= self.amount
+
+
+class ProviderMoney(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A payment by a payment provider, as the provider tells it."""
+
+    provider: Annotated[str, Meta(examples=["stripe"])]
+    """The payment provider that the payment came by."""
+    currency: str
+    gross: Decimal
+    """The amount that was paid, before the provider's fee."""
+    fee: Decimal
+    """The fee that the provider tells of; 0 where it tells of none."""
+    net: Decimal
+    """`gross` less `fee`: the amount that reached the wallet."""
+    fee_returned: Decimal
+    """The part of `fee` that the provider tells it gave back when money went back; 0: it keeps
+    it."""

@@ -6,10 +6,9 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Refused
-from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.connections import SANDBOX, NoProvider, find_provider, provider_of
 from tillhouse.payins.store.connections import list_selected
 from tillhouse.payins.types import ProviderConnection
-from tillhouse.payins.vendors import SANDBOX, provider_of
 
 # The connection of a book by a provider's name, None where the book has none of that name.
 Finds = Callable[[Services, Db, Book, str], Awaitable[ProviderConnection | None]]

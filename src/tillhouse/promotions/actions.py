@@ -8,10 +8,9 @@ from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookKey, PromotionId, new_id
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.kit.partial import InvalidField
 from tillhouse.promotions import terms as rules
 from tillhouse.promotions.facts import PromotionFacts, Terms

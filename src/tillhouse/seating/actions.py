@@ -4,12 +4,10 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
 from tillhouse.kit.ids import BookKey, StoreId, TableId, new_id
-from tillhouse.kit.page import PageOf, meta
-from tillhouse.kit.partial import InvalidField
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, PageOf, meta
+from tillhouse.kit.partial import InvalidField, facts_of, merged
 from tillhouse.seating import rules
 from tillhouse.seating.store import sessions as session_store
 from tillhouse.seating.store.tables import TABLES, update_table_sessions

@@ -4,11 +4,10 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, StoreId, UserId, new_id
-from tillhouse.kit.page import Paged, PageOf, meta
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, Paged, PageOf, meta
+from tillhouse.kit.partial import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
 from tillhouse.stores import rules
 from tillhouse.stores import store as staff_store

@@ -16,10 +16,10 @@ from tillhouse.voice.agents.types import AgentFilter, AgentPatch, NewAgent, Tone
 from tillhouse.voice.calls.actions import place
 from tillhouse.voice.calls.types import CalledAddress, CallPurpose, NewCall
 from tillhouse.voice.dispatching.claiming import LEASE, CallLease, Intent, intend
-from tillhouse.voice.dispatching.clock import HurriedClock
+from tillhouse.voice.dispatching.dispatcher import HurriedClock
 from tillhouse.voice.dispatching.handling import Handling
-from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store.claiming import lock_call
+from tillhouse.voice.dispatching.talking import Means
 from tillhouse.voice.numbers import actions as numbers
 
 ANSWERED, BUSY = "+15550200100", "+15550200101"

@@ -10,8 +10,7 @@ from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.providers.telephony.telephones import telephones
 from tillhouse.room import Room
-from tillhouse.voice.dispatching.clock import RealClock
-from tillhouse.voice.dispatching.dispatcher import Dispatcher
+from tillhouse.voice.dispatching.dispatcher import Dispatcher, RealClock
 from tillhouse.voice.events import EVENTS
 from tillhouse.voice.hooks.pages import hooks
 from tillhouse.voice.recordings.pages import pages

@@ -8,7 +8,7 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db
 from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
@@ -18,7 +18,7 @@ from tillhouse.webhooks import mailing
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
 from tillhouse.webhooks.routes import ROUTES
 from tillhouse.webhooks.sender.worker import Sender
-from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.deliveries import turn_partitions
 from tillhouse.webhooks.store.queue import PLANNER
 
 SENDER_CONNECTIONS = 4

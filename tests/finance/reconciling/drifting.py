@@ -21,7 +21,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.orders.deposits import jobs as deposits
 from tillhouse.orders.returning import sending as returning
 from tillhouse.payins import jobs as payins
-from tillhouse.payouts import jobs as payouts
+from tillhouse.payouts import room as payouts
 
 HOUR = timedelta(hours=1)
 SCOPES = ("payment_links:write", "wallet:withdrawals:create", "payouts:write")

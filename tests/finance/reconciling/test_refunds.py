@@ -6,7 +6,7 @@ import pytest
 
 from tests.finance.reconciling.drifting import Drifting
 from tillhouse.kit.clock import now
-from tillhouse.orders.returning.proof import REFUND_SOURCE
+from tillhouse.orders.posting.proof import REFUND_SOURCE
 
 
 async def faults(drifting: Drifting) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from tests.orders.payments.till import Till
 from tests.orders.shop import ORDERS, Body
 from tillhouse.access.process import Services
-from tillhouse.jobs.folding import fold
+from tillhouse.jobs.chores import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.payments.rules import PAYMENTS_MAX

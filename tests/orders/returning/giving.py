@@ -20,14 +20,12 @@ from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.deposits import jobs as deposits
-from tillhouse.orders.posting.proof import ORDER_SOURCE
-from tillhouse.orders.returning.proof import REFUND_SOURCE
+from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.orders.returning.rules import reference_of
 from tillhouse.orders.returning.sending import kinds
 from tillhouse.payins import jobs as payins
-from tillhouse.payins.disputes.proof import DISPUTE_SOURCE
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
-from tillhouse.payins.proof import PAYIN_SOURCE
+from tillhouse.payins.proof import DISPUTE_SOURCE, PAYIN_SOURCE
 
 MINUTES_5, HOUR, DAY = timedelta(minutes=6), timedelta(hours=1, minutes=10), timedelta(hours=27)
 _SOON = timedelta(seconds=2)

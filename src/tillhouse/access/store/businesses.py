@@ -1,4 +1,6 @@
-"""Statements that read the facts of a business for rules."""
+"""Statements that read the facts of a business or of a book for rules."""
+
+import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BusinessId, UserId
@@ -21,3 +23,23 @@ async def lock_role(db: Db, business_id: BusinessId, user_id: UserId) -> str | N
 async def lock_book(db: Db, book_id: BookId) -> None:
     """Put those in line who count before they add, so that no limit is passed together."""
     await db.execute("SELECT FROM books WHERE id = $1 FOR NO KEY UPDATE", book_id)
+
+
+class BookTerms(msgspec.Struct, frozen=True):
+    """The currency and the time zone of a book."""
+
+    currency: str
+    time_zone: str
+
+
+async def find_terms(db: Db, book_id: BookId) -> BookTerms:
+    """The currency and the time zone of a book."""
+    row = await db.fetchrow(
+        """
+        SELECT u.currency, u.time_zone FROM books k JOIN businesses u ON u.id = k.business_id
+        WHERE k.id = $1
+        """,
+        book_id,
+    )
+    assert row is not None, "every call has a book"  # noqa: S101
+    return BookTerms(**row)

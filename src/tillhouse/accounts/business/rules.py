@@ -12,8 +12,8 @@ from tillhouse.accounts.business.types import (
     NewTaxNumber,
 )
 from tillhouse.kit.errors import Conflict, FieldError
-from tillhouse.kit.patching import facts_of
-from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
+from tillhouse.kit.partial import facts_of
+from tillhouse.orders.receipts.head_rules import PostalAddress, TaxNumber
 from tillhouse.orders.types import ServiceMode
 
 _MODES = get_args(ServiceMode)

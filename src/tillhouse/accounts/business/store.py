@@ -10,7 +10,7 @@ from tillhouse.accounts.business.types import BusinessShown
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
-from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
+from tillhouse.orders.receipts.head_rules import PostalAddress, TaxNumber
 
 _BUSINESS: LiteralString = """
     SELECT id, name, type, currency, country, time_zone, tax_inclusive, stock_policy,

@@ -12,7 +12,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Bounded
 from tillhouse.kit.text_types import OneLine, Paragraphs
 from tillhouse.kit.values import CountryCode, Name, ZoneName
-from tillhouse.orders.receipts.imprint_types import PostalAddress, TaxNumber
+from tillhouse.orders.receipts.head_rules import PostalAddress, TaxNumber
 from tillhouse.orders.types import ServiceMode
 
 StockPolicy = Literal["deny", "allow"]

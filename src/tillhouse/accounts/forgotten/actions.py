@@ -22,8 +22,7 @@ from tillhouse.accounts.forgotten.types import (
     PasswordLink,
     PasswordLinkPreview,
 )
-from tillhouse.accounts.own_events import note_of_person
-from tillhouse.accounts.password_notice import queue_notice
+from tillhouse.accounts.notices import note_of_person, queue_notice
 from tillhouse.accounts.rules import password_faults
 from tillhouse.accounts.types import PasswordChanged
 from tillhouse.db.pool import Db

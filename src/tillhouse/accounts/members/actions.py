@@ -12,9 +12,10 @@ from msgspec import UNSET
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.store import sessions
+from tillhouse.access.store.sessions import end_sessions_of
 from tillhouse.accounts import store as people
 from tillhouse.accounts.members import rules, store
-from tillhouse.accounts.members.lowering import end_what_stands
+from tillhouse.accounts.members.store import delete_invitations_by
 from tillhouse.accounts.members.types import (
     AcceptedInvitation,
     GivenInvitation,
@@ -31,6 +32,7 @@ from tillhouse.accounts.members.types import (
 )
 from tillhouse.accounts.rules import password_faults
 from tillhouse.accounts.second_factor import actions as second_factor
+from tillhouse.db.pool import Db
 from tillhouse.developer.actions.keys import revoke
 from tillhouse.http.route import Reply
 from tillhouse.jobs.kinds import NewJob
@@ -287,3 +289,9 @@ async def _take_back(call: Call, invitation_id: UUID) -> Reply[MemberChanged]:
 async def _note(call: Call, verb: str, email: str, more: dict[str, Any]) -> None:
     title = f"Member {email}: {verb.replace('_', ' ')}"
     await audit.note(call, (f"member.{verb}", title), more)
+
+
+async def end_what_stands(db: Db, business_id: BusinessId, user_id: UserId, at: datetime) -> int:
+    """End the invitations and sessions of a member; how many sessions there were."""
+    await delete_invitations_by(db, business_id, user_id)
+    return await end_sessions_of(db, business_id, user_id, at)

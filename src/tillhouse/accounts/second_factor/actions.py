@@ -1,28 +1,34 @@
-"""Set a second factor up, judge its codes, make recovery codes anew, turn it off."""
+"""A second factor: set up, judged, recovered, turned off; and the roles that need one."""
 
 import os
 from datetime import datetime
+from typing import get_args
 
 import msgspec
 
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.process import Services
+from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
-from tillhouse.accounts.own_events import note_of_person
+from tillhouse.accounts.notices import note_of_person
 from tillhouse.accounts.second_factor import rules, store
 from tillhouse.accounts.second_factor.types import (
     FactorBegun,
     FactorOff,
+    FactorRequirement,
+    FactorRoles,
     FactorShown,
     FirstCode,
     RecoveryCodes,
+    RoleFactor,
 )
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import UserId, random_text
 from tillhouse.kit.secrets import digest
 
 _KIND = "second factor"
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class GivenCode(msgspec.Struct, frozen=True):
@@ -186,3 +192,23 @@ async def _note(call: Call, verb: str, title: str) -> None:
     actor = audit.Actor(user.name, call.ip, user_id=user.user_id)
     what = (f"user.{verb}", f"{title} of {user.email}")
     await note_of_person(call.db, user.user_id, actor, what, call.now)
+
+
+async def show_requirement(call: Call) -> FactorRequirement:
+    """Each role, whether it needs a second factor, and how many of its members have none."""
+    rows = await store.list_roles(call.db, call.business_id, ROLES)
+    return FactorRequirement(roles=[RoleFactor(**row) for row in rows])
+
+
+async def change_requirement(call: Call, given: FactorRoles) -> FactorRequirement:
+    """Say which roles need one; it holds on the next request of each of their sessions."""
+    found = await store.lock_roles(call.db, call.business_id, call.user.user_id)
+    rules.check_owner(found["callers_role"])
+    before = [role for role in ROLES if role in found["second_factor_roles"]]
+    wanted = [role for role in ROLES if role in given.roles]
+    if wanted != before:
+        await store.update_roles(call.db, call.business_id, wanted)
+        title = f"Second factor needed by: {', '.join(wanted) or 'no role'}"
+        what = ("business.second_factor_required", title)
+        await audit.note(call, what, {"roles": wanted, "before": before})
+    return await show_requirement(call)

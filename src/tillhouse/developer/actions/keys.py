@@ -26,9 +26,9 @@ from tillhouse.developer.types import (
 )
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
+from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 from tillhouse.webhooks.types import AppFilter

@@ -7,7 +7,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import UserCaller
 from tillhouse.finance.closing import rules, store
-from tillhouse.finance.closing.types import NewClosing, PeriodClosing
+from tillhouse.finance.closing.rules import NewClosing, PeriodClosing
 from tillhouse.http.route import Reply
 from tillhouse.kit.errors import FieldError, Forbidden, check
 from tillhouse.kit.values import DayClock

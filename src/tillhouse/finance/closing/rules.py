@@ -1,13 +1,30 @@
-"""Which closing of a period is allowed: pure decisions."""
+"""The day up to which books are closed, and which closing is allowed: pure decisions."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
-from tillhouse.finance.closing.types import NewClosing
-from tillhouse.kit.clock import start_of_day
+import msgspec
+
+from tillhouse.kit.clock import DayShown, start_of_day
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.partial import faults
-from tillhouse.kit.values import DayClock
+from tillhouse.kit.values import Day, DayClock
+
+
+class NewClosing(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The day up to which the books are to be closed."""
+
+    closed_until: Day | None
+    """The last day that is closed, by the days of the business; null opens everything again. An
+    earlier day than before reopens what lies between: the owner alone may do that."""
+
+
+class PeriodClosing(msgspec.Struct, frozen=True, rename="camel"):
+    """The day up to which the books are closed."""
+
+    closed_until: DayShown | None
+    """The last day that is closed; null: none is."""
+
 
 _DAY = timedelta(days=1)
 

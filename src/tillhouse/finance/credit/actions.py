@@ -2,7 +2,7 @@
 
 from tillhouse.access.call import Call
 from tillhouse.finance.credit import store
-from tillhouse.finance.credit.types import CustomerCredit
+from tillhouse.finance.credit.store import CustomerCredit
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import CustomerId
 

@@ -1,10 +1,26 @@
-"""The statement that reads the credit of a customer."""
+"""The credit of a customer, and the statement that reads it."""
 
 from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.finance.credit.types import CustomerCredit
 from tillhouse.kit.ids import BookId, CustomerId
+
+
+class CustomerCredit(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The amount that a customer has to come."""
+
+    customer_id: UUID
+    currency: str
+    credit_balance: Decimal
+    """The credit of the customer, in the currency beside it."""
+    held: Decimal
+    """The part of it that is spoken for."""
+    available: Decimal
+    """The part of it that can be spent."""
 
 
 async def show_credit(

@@ -11,15 +11,14 @@ from tillhouse.finance.expenses.types import Expense, ExpenseFilter, NewExpense
 from tillhouse.finance.transactions.store.counting import count_kinds, count_kinds_between
 from tillhouse.finance.transactions.store.query import TransactionQuery
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, TransferId, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import Deleted, PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
-from tillhouse.orders.actor import actor_of
+from tillhouse.orders.showing import actor_of
 from tillhouse.orders.types import Person
 from tillhouse.stores.store import STORES, find_clock, lock_kept_store
 

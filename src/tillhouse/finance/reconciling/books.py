@@ -23,7 +23,7 @@ from tillhouse.folios.returning.store import list_stuck_of_stays
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.ledger.proof import prove
-from tillhouse.orders.returning.proof import WAITING as WAITING_REFUND
+from tillhouse.orders.posting.proof import WAITING as WAITING_REFUND
 from tillhouse.orders.returning.store import list_stuck_returns
 from tillhouse.payins.proof import WAITING as WAITING_PAYIN
 from tillhouse.payins.store.waiting import list_waiting

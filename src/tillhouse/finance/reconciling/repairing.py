@@ -7,7 +7,6 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.finance.applying import apply_target
 from tillhouse.finance.reconciling.types import (
     ApplyFix,
     AskFix,
@@ -15,6 +14,7 @@ from tillhouse.finance.reconciling.types import (
     Fix,
     RecordFix,
 )
+from tillhouse.finance.transactions.requerying import apply_target
 from tillhouse.folios.returning import sending as of_stays
 from tillhouse.folios.returning.store import lock_return as lock_return_of_stay
 from tillhouse.jobs.kinds import NewJob
@@ -29,8 +29,8 @@ from tillhouse.orders.returning.store import lock_return
 from tillhouse.payins.asking import look_up
 from tillhouse.payins.connections import find_provider
 from tillhouse.payins.store.payins import list_targets
-from tillhouse.payouts.freezing.resuming import WITHDRAWAL
-from tillhouse.payouts.jobs import kinds
+from tillhouse.payouts.freezing.actions import WITHDRAWAL
+from tillhouse.payouts.room import kinds
 from tillhouse.payouts.withdrawals.asking import GRACE, ask
 from tillhouse.payouts.withdrawals.sending import LOOK
 from tillhouse.payouts.withdrawals.store.states import WithdrawalState, lock_withdrawal

@@ -10,8 +10,7 @@ from asyncpg import Record
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import store
 from tillhouse.finance.reconciling.types import Side
-from tillhouse.payins.connections import opened
-from tillhouse.payins.vendors import SANDBOX
+from tillhouse.payins.connections import SANDBOX, opened
 from tillhouse.providers.payments.provider import (
     NotReached,
     PaymentProvider,

@@ -7,15 +7,21 @@ from asyncpg import Record
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import resolve
 from tillhouse.customers.rules import word_query
-from tillhouse.finance.transactions.rules import date_label, direction, local_day, methods_of
 from tillhouse.finance.transactions.store import counting
 from tillhouse.finance.transactions.store import page as store
 from tillhouse.finance.transactions.store.query import TransactionQuery
-from tillhouse.finance.transactions.types import Transaction, TransactionFilter
+from tillhouse.finance.transactions.types import (
+    Transaction,
+    TransactionFilter,
+    date_label,
+    direction,
+    local_day,
+    methods_of,
+)
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.payins.types import ProviderMoney
 from tillhouse.stores.store import find_clock
 
 # A page that lies so near is scanned to; the tallies tell where any other is.

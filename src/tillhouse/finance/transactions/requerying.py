@@ -1,4 +1,4 @@
-"""Asking the provider about a transaction again."""
+"""Asking the provider about a transaction again, and applying what it says."""
 
 from uuid import UUID
 
@@ -6,15 +6,19 @@ import msgspec
 import structlog
 from asyncpg import Record
 
-from tillhouse.access.call import Call
-from tillhouse.finance.applying import apply_target
+from tillhouse.access.call import Call, system_call
+from tillhouse.access.process import Services
+from tillhouse.checkout.applying import apply_now
+from tillhouse.checkout.attempts import TARGET as LINK
 from tillhouse.finance.transactions.actions import show_transaction
 from tillhouse.finance.transactions.store.page import find_cause
 from tillhouse.finance.transactions.types import Requeried, Transaction
 from tillhouse.http.route import Reply
 from tillhouse.kit.errors import Problem
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BookKey, BusinessId, OrderId
 from tillhouse.ledger.rules import TransactionStatus
+from tillhouse.orders.deposits.applying import apply
+from tillhouse.orders.deposits.beginning import TARGET as ORDER
 from tillhouse.payins.asking import ask_about
 from tillhouse.payins.types import Origin
 from tillhouse.payouts.withdrawals.asking import ask
@@ -57,3 +61,14 @@ async def _ask(call: Call, cause: Record) -> None:
         except Problem as error:
             # Its job reports the fault, and tries again.
             log.warning("payment_not_applied", payin=str(cause["payin_id"]), error=str(error))
+
+
+async def apply_target(services: Services, origin: Origin, target: tuple[str, UUID]) -> None:
+    """Apply the payments of a target (type, id); its job then finds nothing left to do."""
+    kind, target_id = target
+    if kind == LINK:
+        await apply_now(services, BookKey(origin.book.id, target_id))
+    elif kind == ORDER:
+        async with services.pool.transaction() as db:
+            call = system_call(services, db, origin.business_id, origin.book)
+            await apply(call, OrderId(target_id))

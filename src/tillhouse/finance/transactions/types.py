@@ -1,20 +1,52 @@
-"""Requests and answers of the routes of transactions."""
+"""Transactions as they are asked for and shown; which way each went, and when. Pure."""
 
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta
 
 from tillhouse.customers.types import Filter
-from tillhouse.finance.transactions.rules import Direction
 from tillhouse.kit.clock import DayShown, Timestamp
 from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Search
 from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
-from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.payins.types import ProviderMoney
+
+_DAY = timedelta(days=1)
+
+Direction = Literal["in", "out"]
+
+# Kept as amounts that went out; one below zero came back. All others are kept as amounts that came
+# in.
+_GOES_OUT: tuple[TransactionType, ...] = ("expense", "fee", "wallet_withdrawal")
+
+
+def direction(type_: TransactionType, amount: Decimal) -> Direction:
+    """Which way a transaction's money went, by its type and the sign that it is kept with."""
+    return "in" if (amount > 0) != (type_ in _GOES_OUT) else "out"
+
+
+def methods_of(asked: Sequence[TransactionMethod]) -> list[str]:
+    """The methods that a filter finds: a payment by card is kept as `pos`, an expense as `card`."""
+    return [*asked, "pos"] if "card" in asked and "pos" not in asked else [*asked]
+
+
+def local_day(moment: datetime, zone: str) -> date:
+    """The calendar day on which it is this moment there."""
+    return moment.astimezone(UTC).astimezone(ZoneInfo(zone)).date()
+
+
+def date_label(day: date, today: date) -> str:
+    """A day for people, near days by their names."""
+    names = {today: "Today", today - _DAY: "Yesterday", today + _DAY: "Tomorrow"}
+    # The day without a leading zero, which no format code gives on every system.
+    return names.get(day, f"{day.day} {day:%b %Y}")
 
 
 class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):

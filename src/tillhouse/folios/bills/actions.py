@@ -1,4 +1,4 @@
-"""Make a bill of a stay, and find it again by the address that was given out."""
+"""Bills of stays: made, and found again by the address that was given out."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,11 +14,14 @@ from tillhouse.folios.payments import available_of, lock
 from tillhouse.folios.reading import folio_of
 from tillhouse.folios.store import stays
 from tillhouse.folios.types import Bill
+from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BookKey
+from tillhouse.orders.receipts import page
 from tillhouse.orders.receipts.actions import Found
 from tillhouse.orders.receipts.addresses import Address, Addresses
 from tillhouse.orders.receipts.keeping import keep
+from tillhouse.orders.receipts.pages import Receipts
 from tillhouse.orders.receipts.store import Subject, find_receipt
 
 ADDRESSES = Addresses("bill addresses", "bills")
@@ -52,3 +55,26 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     content = msgspec.json.decode(row["content"], type=Content)
     sheet = sheet_rules.sheet(content, row["number"], row["created_at"])
     return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])
+
+
+class NoBill(
+    Missing,
+    message="There is no bill at this address, or the address has expired. "
+    "Ask the hotel for a new one.",
+):
+    """Expired, tampered with or never given out: all look alike."""
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of bills."""
+    bills = Receipts(find, NoBill)
+    return (
+        RawRoute(
+            method="GET",
+            path=f"/{ADDRESSES.folder}/{{receipt_id}}",
+            handler=bills.show,
+            refusal=page.refusal,
+            missing=NoBill,
+            is_printed=True,
+        ),
+    )

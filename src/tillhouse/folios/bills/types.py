@@ -5,7 +5,7 @@ from decimal import Decimal
 import msgspec
 
 from tillhouse.kit.ids import OrderId
-from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.head_rules import Imprint
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,14 +28,13 @@ from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Invalid, Refused, check
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold
-from tillhouse.ledger.rules import Account, Ledger, Source
+from tillhouse.ledger.rules import Account, Ledger, Source, booked
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.returning.actions import gives_back
 from tillhouse.orders.returning.rules import uncovered
+from tillhouse.orders.showing import actor_of
 from tillhouse.payins.returning import count_given_back, lock_payments
 from tillhouse.payins.types import Origin
 

@@ -11,7 +11,7 @@ import msgspec
 from tillhouse.access.call import Call, system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.folios import announce, payments
+from tillhouse.folios import events, payments
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.payments import Way
 from tillhouse.folios.returning.rules import HEARD, SOURCE
@@ -35,9 +35,9 @@ from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.payments.rules import Tender
-from tillhouse.orders.returning import late
+from tillhouse.orders.returning import corrections
+from tillhouse.orders.returning.corrections import undo_own
 from tillhouse.orders.returning.rules import FUNDED, FUNDING, funded, short, step_of
-from tillhouse.orders.returning.undoing import undo_own
 from tillhouse.payins.outgoing import LockedRow
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
@@ -80,7 +80,9 @@ class StayRefundOutcome(msgspec.Struct, frozen=True):
         sent, db, at = self.sent, self.call.db, self.call.now
         await count_given_back(db, sent.origin, sent.payin_id, amount, at)
         if amount < 0:
-            await late.ask(db, sent, HEARD, await list_known(db, sent, "failed"), at)
+            await corrections.ask_about_others(
+                db, sent, HEARD, await list_known(db, sent, "failed"), at
+            )
 
     async def know(self) -> None:
         """Keep the provider's own name of it."""
@@ -113,9 +115,11 @@ async def lock(
 async def _apply(outcome: StayRefundOutcome) -> None:
     sent, db, at = outcome.sent, outcome.call.db, outcome.call.now
     match step_of(sent.status, outcome.seen.state):
-        case "complete" if await late.waits(db, sent):
+        case "complete" if await corrections.waits_for_others(db, sent):
             await outcome.know()
-            await late.ask(db, sent, HEARD, await list_known(db, sent, "successful"), at)
+            await corrections.ask_about_others(
+                db, sent, HEARD, await list_known(db, sent, "successful"), at
+            )
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -149,7 +153,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
         await outcome.count(given)
-    await announce.refunded(call, outcome.stay, sent, ending, row)
+    await events.announce_refunded(call, outcome.stay, sent, ending, row)
 
 
 async def _left(outcome: StayRefundOutcome) -> Decimal:
@@ -191,7 +195,7 @@ async def _fail(outcome: StayRefundOutcome) -> None:
     reference = outcome.seen.provider_reference
     ending = StayRefundEnding(status="failed", provider_refund_id=reference, reason=outcome.reason)
     await outcome.end(ending)
-    await announce.refunded(call, outcome.stay, sent, ending, None)
+    await events.announce_refunded(call, outcome.stay, sent, ending, None)
 
 
 async def _undo(outcome: StayRefundOutcome) -> None:
@@ -206,4 +210,4 @@ async def _undo(outcome: StayRefundOutcome) -> None:
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
     await outcome.count(sent.taken_before - sent.amount)
-    await announce.refunded(call, outcome.stay, sent, ending, row)
+    await events.announce_refunded(call, outcome.stay, sent, ending, row)

@@ -11,12 +11,10 @@ from tillhouse.hotel.guests import rules, store
 from tillhouse.hotel.guests.store import GUESTS
 from tillhouse.hotel.guests.types import Guest, GuestFilter, GuestPatch, NewGuest
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf
-from tillhouse.kit.partial import InvalidField
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import InvalidField, facts_of, merged
 
 
 class KnownGuest(msgspec.Struct, frozen=True):

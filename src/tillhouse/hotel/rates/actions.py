@@ -5,18 +5,16 @@ from uuid import UUID
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.access.store.businesses import lock_book
+from tillhouse.access.store.businesses import find_terms, lock_book
 from tillhouse.hotel.rates import rules
 from tillhouse.hotel.rates.store import RATE_PLANS
 from tillhouse.hotel.rates.types import NewRatePlan, RatePlan, RatePlanFilter, RatePlanPatch
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
 from tillhouse.hotel.rooms.store import ROOM_TYPES, lock_type
-from tillhouse.hotel.store import find_terms
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.kit.partial import InvalidField
 
 

@@ -16,8 +16,7 @@ from tillhouse.hotel.requests.types import (
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, UserId, new_id
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.kit.partial import InvalidField, given
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.partial import InvalidField, facts_of, given, merged
 from tillhouse.stores.store import show_staff
 from tillhouse.webhooks.emit import emit
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_terms
 from tillhouse.customers.rules import plain_words, word_query
 from tillhouse.db.newest import find_newest_with_words
 from tillhouse.hotel.events import (
@@ -13,12 +14,11 @@ from tillhouse.hotel.events import (
 )
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.reinstating import expect_again
-from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import reading, searching, tallies
 from tillhouse.hotel.reservations.store import states as store
+from tillhouse.hotel.reservations.store.reading import shown
 from tillhouse.hotel.reservations.types import Cancel, CheckIn, Reservation, ReservationFilter
 from tillhouse.hotel.rooms.store import lock_room, update_dirty
-from tillhouse.hotel.store import find_terms
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import Page, PageOf, meta, walk

@@ -12,8 +12,8 @@ from tillhouse.hotel.guests.actions import new_faults as guest_faults
 from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.actions import show
-from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import booking as store
+from tillhouse.hotel.reservations.store.reading import shown
 from tillhouse.hotel.reservations.types import (
     NewGroup,
     NewReservation,

@@ -12,8 +12,8 @@ from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
 from tillhouse.hotel.reservations import change_rules as rules
 from tillhouse.hotel.reservations.actions import lock_reservation, show
 from tillhouse.hotel.reservations.rules import priced
-from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import changing as store
+from tillhouse.hotel.reservations.store.reading import shown
 from tillhouse.hotel.reservations.types import Move, Reservation, ReservationPatch
 from tillhouse.hotel.rooms.store import ROOMS, lock_type, update_dirty
 from tillhouse.kit.errors import FieldError, check, existing

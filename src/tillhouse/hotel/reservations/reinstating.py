@@ -4,8 +4,8 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.hotel.assignment.actions import Booking, make_room
 from tillhouse.hotel.reservations import rules
-from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import states as store
+from tillhouse.hotel.reservations.store.reading import shown
 from tillhouse.hotel.reservations.types import Reservation
 from tillhouse.hotel.rooms.store import lock_type
 from tillhouse.kit.clock import parse_date

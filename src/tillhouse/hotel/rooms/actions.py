@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.access.store.businesses import lock_book
+from tillhouse.access.store.businesses import find_terms, lock_book
 from tillhouse.hotel.rooms import rules, store
 from tillhouse.hotel.rooms.closing import vacate
 from tillhouse.hotel.rooms.store import ROOM_TYPES, ROOMS
@@ -18,14 +18,11 @@ from tillhouse.hotel.rooms.types import (
     RoomTypeFilter,
     RoomTypePatch,
 )
-from tillhouse.hotel.store import find_terms
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf
-from tillhouse.kit.partial import InvalidField
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import InvalidField, facts_of, merged
 
 
 async def list_types(call: Call, wanted: RoomTypeFilter) -> PageOf[RoomType]:

@@ -13,8 +13,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BusinessId
-from tillhouse.ledger.faults import BalanceFacts
-from tillhouse.ledger.rules import BOUNDED
+from tillhouse.ledger.rules import BOUNDED, BalanceFacts
 
 
 async def list_books(db: Db, business_id: BusinessId) -> Sequence[Record]:

@@ -11,9 +11,9 @@ from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
-from tillhouse.messaging.storage.quota import MESSAGES
+from tillhouse.messaging.storage.limits import MESSAGES
 from tillhouse.messaging.store import conversations as store
-from tillhouse.messaging.store import messages, numbers, searching, tallies
+from tillhouse.messaging.store import messages, numbers, searching
 from tillhouse.messaging.types import (
     Conversation,
     ConversationFilter,
@@ -52,7 +52,7 @@ async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversati
     page, query = wanted.pick(), await _query(call, wanted)
     if query.words is not None:
         return await _search(call, query, page)
-    count = tallies.count_tallied if query.is_tallied else store.count_found
+    count = store.count_tallied if query.is_tallied else store.count_found
     total = await count(call.db, call.book.id, query)
     if page.offset >= total:
         return PageOf([], meta(page, total))

@@ -18,7 +18,7 @@ from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.attachments.actions import ready_kind
 from tillhouse.messaging.attachments.fetching import FETCH
 from tillhouse.messaging.events import MESSAGE_RECEIVED, MessageReceived
-from tillhouse.messaging.storage.quota import MESSAGES
+from tillhouse.messaging.storage.limits import MESSAGES
 from tillhouse.messaging.store import conversations, numbers
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import Incoming, Message, SandboxInbound

@@ -21,7 +21,7 @@ from tillhouse.messaging.attachments.rules import caption_errors
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
-from tillhouse.messaging.storage.quota import MESSAGES
+from tillhouse.messaging.storage.limits import MESSAGES
 from tillhouse.messaging.store import conversations, message_search
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.store.quick_replies import QUICK_REPLIES, find_by_shortcut

@@ -10,7 +10,7 @@ from tillhouse.access.callers import UserCaller
 from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
-from tillhouse.messaging.storage.quota import MESSAGES
+from tillhouse.messaging.storage.limits import MESSAGES
 from tillhouse.messaging.store import notes as store
 from tillhouse.messaging.types import Assignee, NewNote, Note
 

@@ -7,10 +7,9 @@ from msgspec import UNSET
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import lock_book
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import Paged, PageOf
+from tillhouse.kit.page import Deleted, Paged, PageOf
 from tillhouse.messaging import rules
 from tillhouse.messaging.store.quick_replies import QUICK_REPLIES
 from tillhouse.messaging.types import NewQuickReply, QuickReply, QuickReplyPatch

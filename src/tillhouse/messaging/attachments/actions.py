@@ -5,7 +5,7 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Invalid, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.messaging.attachments import addresses, store
+from tillhouse.messaging.attachments import pages, store
 from tillhouse.messaging.attachments.quota import ATTACHMENTS
 from tillhouse.messaging.attachments.types import AttachmentShown, Kind, NewAttachment
 
@@ -24,8 +24,8 @@ async def show(call: Call, attachment_id: UUID) -> AttachmentShown:
     row = existing(await store.show_attachment(call.db, key))
     is_ready, is_awaited = row["status"] == "ready", row["status"] == "uploading"
     return AttachmentShown(
-        upload_url=addresses.url(call.services, key, "upload", call.now) if is_awaited else None,
-        url=addresses.url(call.services, key, "fetch", call.now) if is_ready else None,
+        upload_url=pages.url_of(call.services, key, "upload", call.now) if is_awaited else None,
+        url=pages.url_of(call.services, key, "fetch", call.now) if is_ready else None,
         **row,
     )
 

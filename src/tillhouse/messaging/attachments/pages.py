@@ -1,7 +1,11 @@
-"""Where the bytes of attachments come and go, for those who were given an address."""
+"""Where the bytes of attachments come and go, at addresses that are signed and good for a while."""
 
 import asyncio
 import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from tillhouse.access.process import Services
@@ -12,12 +16,17 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Conflict, Missing
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.json import encode
-from tillhouse.messaging.attachments import addresses, rules, store
+from tillhouse.kit.secrets import is_signed, sign
+from tillhouse.messaging.attachments import rules, store
 from tillhouse.messaging.attachments.quota import ATTACHMENTS, UNUSED, UNUSED_FOR
 from tillhouse.messaging.attachments.types import Attachment, AttachmentFile
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _POLICY = b"sandbox; default-src 'none'; frame-ancestors 'none'"
+Purpose = Literal["upload", "fetch"]
+VALID_FOR: dict[Purpose, timedelta] = {"upload": timedelta(hours=1), "fetch": timedelta(days=1)}
+PATH = "/attachments/{book_id}/{attachment_id}"
+_UNTIL = re.compile("[0-9]{1,11}")
 
 
 class NoAttachment(
@@ -44,7 +53,7 @@ def _key(asked: RawRequest) -> BookKey:
 async def check(services: Services, asked: RawRequest) -> None:
     """Refuse before the body comes: a wrong address, a file that is there, a full book."""
     key = _key(asked)
-    if not addresses.is_good(services, key, "upload", asked.query, asked.now):
+    if not is_good_address(services, key, "upload", asked.query, asked.now):
         raise NoAttachment
     async with services.pool.reading() as db:
         row = await store.show_attachment(db, key)
@@ -88,7 +97,7 @@ async def take(services: Services, asked: RawRequest) -> RawAnswer:
 async def show(services: Services, asked: RawRequest) -> RawAnswer:
     """The file at a signed address, or a part of it: to be saved, never shown by a browser."""
     key = _key(asked)
-    if not addresses.is_good(services, key, "fetch", asked.query, asked.now):
+    if not is_good_address(services, key, "fetch", asked.query, asked.now):
         raise NoAttachment
     async with services.pool.reading() as db:
         row = await store.show_attachment(db, key)
@@ -119,10 +128,10 @@ async def forget(services: Services, asked: RawRequest) -> None:
 
 
 PAGES: tuple[RawRoute, ...] = (
-    RawRoute(method="GET", path=addresses.PATH, handler=show, missing=NoAttachment),
+    RawRoute(method="GET", path=PATH, handler=show, missing=NoAttachment),
     RawRoute(
         method="POST",
-        path=addresses.PATH,
+        path=PATH,
         handler=take,
         check=check,
         missing=NoAttachment,
@@ -130,3 +139,24 @@ PAGES: tuple[RawRoute, ...] = (
         body_bytes_max=rules.MOST,
     ),
 )
+
+
+def url_of(services: Services, key: BookKey, purpose: Purpose, given_at: datetime) -> str:
+    """The address of an attachment, for one purpose."""
+    until = str(int((given_at + VALID_FOR[purpose]).timestamp()))
+    mark = sign(_signing_key(services), purpose, str(key.book_id), str(key.id), until)
+    query = urlencode({"until": until, "mark": mark})
+    return f"{services.settings.public_url}/attachments/{key.book_id}/{key.id}?{query}"
+
+
+def is_good_address(
+    services: Services, key: BookKey, purpose: Purpose, query: Mapping[str, str], now: datetime
+) -> bool:
+    """Whether an address was given out for this purpose, and isn't over."""
+    until, mark = query.get("until", ""), query.get("mark", "")
+    is_ours = is_signed(_signing_key(services), mark, purpose, str(key.book_id), str(key.id), until)
+    return bool(is_ours and _UNTIL.fullmatch(until) and int(until) > now.timestamp())
+
+
+def _signing_key(services: Services) -> bytes:
+    return services.vault.derive("attachment addresses")

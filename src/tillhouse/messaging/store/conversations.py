@@ -1,4 +1,4 @@
-"""Statements on conversations."""
+"""Statements on conversations, and their tallies."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import Any, LiteralString
 import msgspec
 from asyncpg import Record
 
+from tillhouse.db.folding import Folding, Tally, same
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import (
@@ -57,6 +58,15 @@ CONVERSATION: LiteralString = (
 )
 _LATEST_FIRST: LiteralString = " ORDER BY c.last_message_at DESC, c.id DESC"
 _OLDEST_FIRST: LiteralString = " ORDER BY c.last_message_at, c.id"
+CONVERSATION_TALLIES = Folding(
+    "conversation_tally_changes",
+    Tally(
+        "conversation_tallies",
+        key="conversation_tallies_kind_key",
+        kinds=same(("status", "assignee_id", "is_unread")),
+        sums=("conversations",),
+    ),
+)
 
 
 def shown(row: Record) -> Conversation:
@@ -268,4 +278,26 @@ async def update_unread_twice(db: Db, book_id: BookId, conversation_id: Conversa
         """,
         book_id,
         conversation_id,
+    )
+
+
+async def count_tallied(db: Db, book_id: BookId, query: ConversationQuery) -> int:
+    """How many conversations there are of these kinds."""
+    where = and_filters(Where(book_id), query)
+    return await db.fetchval(
+        """
+        WITH t AS (
+            SELECT status, assignee_id, is_unread, conversations
+            FROM conversation_tallies WHERE book_id = $1
+            UNION ALL SELECT status, assignee_id, is_unread, conversations
+            FROM conversation_tally_changes WHERE book_id = $1
+        ), c AS (
+            SELECT status, assignee_id, is_unread::integer AS unread_count,
+                NULL::uuid AS customer_id, conversations
+            FROM t
+        )
+        SELECT coalesce(sum(c.conversations), 0)::bigint FROM c WHERE true
+        """
+        + where.sql(),
+        *where.args,
     )

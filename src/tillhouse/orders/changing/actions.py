@@ -12,11 +12,10 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.ids import CustomerId, OrderId, TermId
+from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.credit import check_spending
 from tillhouse.orders.changing.rules import OrderState
@@ -39,7 +38,7 @@ from tillhouse.orders.payments.rules import check_room
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.returning.rules import check_corrected, check_returning
 from tillhouse.orders.returning.store import find_provided
-from tillhouse.orders.showing import show
+from tillhouse.orders.showing import actor_of, show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
 
 

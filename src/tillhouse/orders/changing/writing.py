@@ -11,11 +11,9 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
-from tillhouse.ledger.closed_rules import booked
-from tillhouse.ledger.rules import Ledger, Movement, Source
+from tillhouse.ledger.rules import Ledger, Movement, Source, booked
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 from tillhouse.orders import announce, promotion, stock
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import disputed, rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
@@ -36,6 +34,7 @@ from tillhouse.orders.posting.rules import (
     postings,
 )
 from tillhouse.orders.refunds.rules import OrderRefundRow
+from tillhouse.orders.showing import actor_of
 from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all

@@ -15,13 +15,13 @@ from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
-from tillhouse.payins.announce import deposited
 from tillhouse.payins.applying import (
     claim_shortfall,
     mark_applied,
     mark_reversal_applied,
     take,
 )
+from tillhouse.payins.events import deposited
 from tillhouse.payins.types import Payin
 from tillhouse.webhooks.emit import emit_all
 

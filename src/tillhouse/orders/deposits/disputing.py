@@ -17,7 +17,7 @@ from tillhouse.orders import announce
 from tillhouse.orders.changing import disputed
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.payins.disputes.actions import find_shown
-from tillhouse.payins.disputes.announcing import ORDER_DISPUTE
+from tillhouse.payins.events import ORDER_DISPUTE
 from tillhouse.payins.store.connections import find_book
 from tillhouse.webhooks.emit import emit_all
 

@@ -16,7 +16,7 @@ from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.rules import wanted_faults
 from tillhouse.customers.store import find_country
 from tillhouse.customers.types import WantedCustomer
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db
 from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
@@ -27,13 +27,13 @@ from tillhouse.kitchen.actions import send
 from tillhouse.orders import promotion
 from tillhouse.orders.importing import rules as sheet
 from tillhouse.orders.importing.rules import ParsedOrder
-from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.recording.gathering import store_key_of, wanted_of
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
+from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
-from tillhouse.products.store.imports import list_owners
+from tillhouse.products.store.facts import list_owners
 from tillhouse.products.values import Price
 from tillhouse.webhooks.emit import Source
 

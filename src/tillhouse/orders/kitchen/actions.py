@@ -10,7 +10,7 @@ from tillhouse.kit.ids import OrderId, TicketId
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.kitchen.types import CustomerNotice, Notification, SaleFacts, Ticket
-from tillhouse.orders.kitchen.store.sale import find_sale, lock_sale
+from tillhouse.orders.kitchen.store import find_sale, lock_sale
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, Stage
 

@@ -8,7 +8,6 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import OrderId
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules as changing
 from tillhouse.orders.changing.actions import check_seen, lock
 from tillhouse.orders.changing.credit import check_spending
@@ -20,7 +19,7 @@ from tillhouse.orders.payments.rules import OrderPaymentRow, Tender
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.payments.types import NewPayment
 from tillhouse.orders.posting.rules import MoneyMove
-from tillhouse.orders.showing import show
+from tillhouse.orders.showing import actor_of, show
 from tillhouse.orders.types import Order, PaymentShown, Status
 
 

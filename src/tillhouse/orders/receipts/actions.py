@@ -10,7 +10,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BusinessId, OrderId
-from tillhouse.orders.kitchen.store.sale import lock_sale
+from tillhouse.orders.kitchen.store import lock_sale
 from tillhouse.orders.receipts import rules, store
 from tillhouse.orders.receipts.addresses import RECEIPTS, Address
 from tillhouse.orders.receipts.keeping import keep

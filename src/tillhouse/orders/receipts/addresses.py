@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.process import Services
-from tillhouse.kit.signed import is_signed, sign
+from tillhouse.kit.secrets import is_signed, sign
 
 VALID_FOR = timedelta(days=7)
 _UNTIL = re.compile("[0-9]{1,11}")

@@ -10,8 +10,7 @@ import msgspec
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import EXPONENTS, round_money
 from tillhouse.orders.money_types import PaymentShown, RefundShown
-from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
-from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.head_rules import Imprint, closing_lines, place_lines
 from tillhouse.orders.receipts.returned_rules import Returned, returned
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
 from tillhouse.stock.rules import plain

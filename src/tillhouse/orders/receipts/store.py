@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, OrderId
-from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.head_rules import Imprint
 from tillhouse.orders.receipts.rules import Seller
 
 # The particulars of the business `u`, as a receipt keeps them.

@@ -9,7 +9,6 @@ from tillhouse.kit.ids import CustomerId, OrderId, new_id, short_code
 from tillhouse.kit.json import encode
 from tillhouse.ledger.store.posting import Rows, rows
 from tillhouse.orders import stock
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.columns import ASKED
 from tillhouse.orders.money_types import method_of
 from tillhouse.orders.payments.rules import OrderPaymentRow, PaymentOrigin, Tender, payment_row
@@ -18,6 +17,7 @@ from tillhouse.orders.recording.facts import RecordingFacts
 from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import OrderRows
+from tillhouse.orders.showing import actor_of
 from tillhouse.orders.types import Channel, NewOrder
 
 

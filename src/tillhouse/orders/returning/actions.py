@@ -12,11 +12,9 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
-from tillhouse.ledger.closed_rules import booked
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold
-from tillhouse.ledger.rules import Account, Ledger, Source
+from tillhouse.ledger.rules import Account, Ledger, Source, booked
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.refunds.rules import DecidedRefund, refunded
 from tillhouse.orders.refunds.store import list_payins
@@ -28,6 +26,7 @@ from tillhouse.orders.returning.store import (
     add_returning,
     insert_return,
 )
+from tillhouse.orders.showing import actor_of
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.returning import count_given_back, lock_payments
 from tillhouse.payins.types import Origin

@@ -25,7 +25,8 @@ from tillhouse.orders.changing.writing import Cause, Repayment, WrittenChange, w
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
-from tillhouse.orders.returning import late, rules
+from tillhouse.orders.returning import corrections, rules
+from tillhouse.orders.returning.corrections import undo_booked, undo_own
 from tillhouse.orders.returning.store import (
     RefundEnding,
     SentOrderRefund,
@@ -36,7 +37,6 @@ from tillhouse.orders.returning.store import (
     update_ended,
     update_known,
 )
-from tillhouse.orders.returning.undoing import undo_booked, undo_own
 from tillhouse.payins.outgoing import LockedRow
 from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
@@ -102,9 +102,11 @@ async def _apply(refund: RefundOutcome, seen: SeenRefund) -> None:
         refund, provider_reference=seen.provider_reference, words=seen.reason
     )
     match rules.step_of(sent.status, seen.state):
-        case "complete" if await late.waits(db, sent):
+        case "complete" if await corrections.waits_for_others(db, sent):
             await _know(outcome)
-            await late.ask(db, sent, late.HEARD, await list_known(db, sent, "successful"), at)
+            await corrections.ask_about_others(
+                db, sent, corrections.HEARD, await list_known(db, sent, "successful"), at
+            )
         case "complete":
             await complete(outcome)
         case "fail":
@@ -181,7 +183,9 @@ async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
         return
     await count_given_back(db, sent.origin, sent.payin_id, amount, at)
     if amount < 0:
-        await late.ask(db, sent, late.HEARD, await list_known(db, sent, "failed"), at)
+        await corrections.ask_about_others(
+            db, sent, corrections.HEARD, await list_known(db, sent, "failed"), at
+        )
 
 
 async def _credit(outcome: RefundOutcome) -> Decimal | None:

@@ -25,7 +25,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookId
 from tillhouse.orders.returning import outcome
 from tillhouse.orders.returning.actions import RETURN
-from tillhouse.orders.returning.late import HEARD
+from tillhouse.orders.returning.corrections import HEARD
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.orders.returning.sent import SentRefund
 from tillhouse.orders.returning.store import SentOrderRefund, list_heard, lock_return, update_asked

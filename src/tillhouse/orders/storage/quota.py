@@ -7,8 +7,8 @@ from uuid import UUID
 
 from tillhouse.access.storage import StoredKind
 from tillhouse.db.pool import Db
+from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import LocalKind
-from tillhouse.jobs.walking import walk
 from tillhouse.kit.clock import now
 from tillhouse.orders.storage.store import (
     add_new_orders,

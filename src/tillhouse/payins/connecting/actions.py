@@ -17,8 +17,8 @@ from tillhouse.kit.partial import faults
 from tillhouse.payins import connections
 from tillhouse.payins.connecting import noticing, rules
 from tillhouse.payins.connecting.types import ProviderAbilities, ProviderChange, ProviderShown
+from tillhouse.payins.connections import SANDBOX, provider_of
 from tillhouse.payins.store import connections as store
-from tillhouse.payins.vendors import SANDBOX, provider_of
 from tillhouse.providers.payments.provider import (
     NotReached,
     PaymentProvider,

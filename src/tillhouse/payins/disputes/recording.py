@@ -1,10 +1,12 @@
 """Record the disputes of providers: each once, and its money as far as the payment goes.
 
 The payment is locked by the caller, so that its refunds, what its provider took back and its
-disputes are judged together: whichever comes first, they never take more than came in.
+disputes are judged together: whichever comes first, they never take more than came in. Amounts that
+the wallet didn't have are claims, which are taken as money comes in.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -15,13 +17,14 @@ from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.text import storable
+from tillhouse.ledger.collecting import Collecting
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.payins.disputes import rules, store
-from tillhouse.payins.disputes.announcing import ORDER_DISPUTE, PAYIN_DISPUTE
 from tillhouse.payins.disputes.rules import Step
 from tillhouse.payins.disputes.types import DisputeRow
+from tillhouse.payins.events import ORDER_DISPUTE, PAYIN_DISPUTE
 from tillhouse.payins.noting import note
 from tillhouse.payins.rules import money
 from tillhouse.payins.store.payins import find_payin, update_disputed
@@ -134,3 +137,31 @@ async def _tell(db: Db, origin: Origin, ledger: Ledger, dispute_id: UUID) -> Non
         key=str(row["changes"]),
     )
     await queue_job(db, new, ledger.now, ledger.now)
+
+
+async def _settle(db: Db, found: store.OpenDispute, at: datetime) -> bool:
+    """Take money of the wallet for one dispute; whether any was taken."""
+    given = min(found.claimed, await lock_available(db, found.book_id, Account("wallet")))
+    if given <= 0:
+        return False
+    key = BookKey(found.book_id, found.id)
+    booked = store.BookedDispute(
+        taken=found.taken_amount, fee=found.fee, claimed=found.claimed - given
+    )
+    number = await store.update_booked(db, key, booked, at)
+    source = Source(type=rules.SOURCE, id=found.id, happened_at=at)
+    ledger = Ledger(found.book_id, found.currency, at)
+    await post(db, ledger, source, rules.settled(given), first=number * rules.POSTINGS_MAX)
+    return True
+
+
+_CLAIMS = Collecting(
+    name="dispute_claims",
+    lock=store.lock_claim,
+    lock_of_book=store.lock_claim_of_book,
+    take=_settle,
+)
+settle_claims = _CLAIMS.of_book
+"""Take the claims of a book for disputes, before more is withdrawn from its wallet."""
+SETTLING = _CLAIMS.chore()
+"""The chore that takes claimed money."""

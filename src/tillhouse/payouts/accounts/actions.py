@@ -9,11 +9,10 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.rules import check_step_up
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Missing, Refused, Unavailable, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
-from tillhouse.orders.actor import actor_of
+from tillhouse.kit.page import Deleted, PageOf, meta
+from tillhouse.orders.showing import actor_of
 from tillhouse.payouts.accounts import store
 from tillhouse.payouts.accounts.checking import GRACE, PAYOUT_ACCOUNT
 from tillhouse.payouts.accounts.store import find_currency

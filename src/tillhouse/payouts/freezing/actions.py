@@ -1,4 +1,4 @@
-"""Freeze withdrawals, and let them go again."""
+"""Freeze withdrawals, and let them go again: those that waited get their jobs back."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -10,16 +10,23 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.rules import check_step_up
-from tillhouse.jobs.kinds import NewJob
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
+from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
-from tillhouse.orders.actor import actor_of
+from tillhouse.orders.showing import actor_of
 from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.freezing import store
-from tillhouse.payouts.freezing.resuming import RESUMED
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
+
+RESUMED = "payouts_resumed"
+# The kind of job that sends one withdrawal.
+WITHDRAWAL = "withdrawal"
+_AT_ONCE = 500
 
 
 class UnfreezingByOwner(
@@ -117,3 +124,17 @@ async def _note(
         "maxPerDay": limit,
     }
     await audit.note(call, (f"payouts.{verb}", f"Withdrawals: {verb}"), metadata)
+
+
+async def _resume(db: Db, job: Job) -> bool:
+    """Queue the withdrawals of a book that are not sent yet; one that is queued stays so."""
+    after = LOWEST_ID
+    while found := await store.list_waiting(db, job.book_id, after, _AT_ONCE):
+        for withdrawal_id in found:
+            new = NewJob(book_id=job.book_id, kind=WITHDRAWAL, subject_id=withdrawal_id)
+            await queue_job(db, new, now(), now())
+        after = found[-1]
+    return False
+
+
+RESUMING = LocalKind(name=RESUMED, run=_resume)

@@ -9,8 +9,7 @@ import msgspec
 from tillhouse.kit.clock import end_of_day, start_of_day
 from tillhouse.kit.errors import Invalid
 from tillhouse.kit.ids import BookId
-from tillhouse.kit.secrets import same
-from tillhouse.kit.signed import sign
+from tillhouse.kit.secrets import same, sign
 from tillhouse.payouts.wallet.types import NO_CURSOR, StatementCursor, StatementFilter
 
 # Before the first entry of any wallet, and after the last.

@@ -21,7 +21,6 @@ from tillhouse.kit.values import DayClock
 from tillhouse.ledger.posting import Insufficient, WantedHold, hold, post, release
 from tillhouse.ledger.rules import Ledger, Movement, Postings, Source
 from tillhouse.ledger.store.holds import show_balance
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.orders.payments.types import ReceivedAmount
@@ -29,14 +28,17 @@ from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import paying_out
 from tillhouse.orders.returning.actions import PlannedRefund
 from tillhouse.orders.returning.outcome import RefundOutcome
-from tillhouse.payins.disputes.claims import settle_claims
+from tillhouse.orders.showing import actor_of
+from tillhouse.payins.disputes.recording import settle_claims
 from tillhouse.payouts.accounts.actions import check_stepped_up
-from tillhouse.payouts.events import WALLET_WITHDRAWAL_FAILED, WALLET_WITHDRAWAL_REQUESTED
-from tillhouse.payouts.freezing.resuming import WITHDRAWAL
+from tillhouse.payouts.events import (
+    WALLET_WITHDRAWAL_FAILED,
+    WALLET_WITHDRAWAL_REQUESTED,
+    withdrawal_event,
+)
+from tillhouse.payouts.freezing.actions import WITHDRAWAL
 from tillhouse.payouts.withdrawals import rules
-from tillhouse.payouts.withdrawals.announce import told
-from tillhouse.payouts.withdrawals.dues import collect_of_book
-from tillhouse.payouts.withdrawals.outcome import given_back, ledger_of, mark
+from tillhouse.payouts.withdrawals.outcome import collect_of_book, given_back, ledger_of, mark
 from tillhouse.payouts.withdrawals.posting_rules import WALLET
 from tillhouse.payouts.withdrawals.store import limits, reading, requests, states
 from tillhouse.payouts.withdrawals.store.states import WithdrawalState
@@ -164,7 +166,7 @@ async def _tell_requested(
     if new.refund is not None:
         more["orderId"] = new.refund.order_id
     amount = (new.amount, currency)
-    event = told(
+    event = withdrawal_event(
         WALLET_WITHDRAWAL_REQUESTED, call.business_id, withdrawal_id, amount, more, call.now
     )
     await emit(call, *event)
@@ -301,7 +303,9 @@ async def cancel(call: Call, withdrawal_id: UUID) -> Withdrawal:
     amount, more = (state.amount, state.currency), {"reason": _CANCELLED}
     if state.order_id is not None:
         more["orderId"] = str(state.order_id)
-    event = told(WALLET_WITHDRAWAL_FAILED, call.business_id, state.id, amount, more, call.now)
+    event = withdrawal_event(
+        WALLET_WITHDRAWAL_FAILED, call.business_id, state.id, amount, more, call.now
+    )
     await emit(call, *event)
     return await show(call, withdrawal_id)
 

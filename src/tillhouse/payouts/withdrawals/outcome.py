@@ -2,7 +2,8 @@
 
 The row is locked, so that of two that hear the same only one acts, and a later word never undoes
 an earlier, truer one. The refund that a withdrawal pays out ends with it; its order and the
-customer's credit are locked first, then limits and wallet.
+customer's credit are locked first, then limits and wallet. Amounts that a payout took and the
+wallet didn't have are due, and are taken as money comes in.
 """
 
 from datetime import datetime
@@ -18,16 +19,20 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey
 from tillhouse.kit.text import storable
+from tillhouse.ledger.collecting import Collecting
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Postings, Source, TransactionStatus
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_status
 from tillhouse.orders.returning.outcome import RefundOutcome
 from tillhouse.orders.returning.paying_out import complete, give_up
-from tillhouse.payouts.events import WALLET_WITHDRAWAL_COMPLETED, WALLET_WITHDRAWAL_FAILED
+from tillhouse.payouts.events import (
+    WALLET_WITHDRAWAL_COMPLETED,
+    WALLET_WITHDRAWAL_FAILED,
+    withdrawal_event,
+)
 from tillhouse.payouts.freezing.store import Freeze, add_failure, forget_failures
 from tillhouse.payouts.withdrawals import rules
-from tillhouse.payouts.withdrawals.announce import told
 from tillhouse.payouts.withdrawals.posting_rules import (
     WALLET,
     DueAmounts,
@@ -36,6 +41,7 @@ from tillhouse.payouts.withdrawals.posting_rules import (
     fee_told,
     taken,
 )
+from tillhouse.payouts.withdrawals.store import dues
 from tillhouse.payouts.withdrawals.store.dues import count_transfers, list_standing, update_due
 from tillhouse.payouts.withdrawals.store.limits import CountedSpend, give_spend_back
 from tillhouse.payouts.withdrawals.store.states import (
@@ -235,5 +241,31 @@ async def _tell(db: Db, answered: WithdrawalAnswer, event: EventType, more: dict
     if state.order_id is not None:
         more = {**more, "orderId": state.order_id}
     amount = (state.amount, state.currency)
-    event_type, data = told(event, state.business_id, state.id, amount, more, now)
+    event_type, data = withdrawal_event(event, state.business_id, state.id, amount, more, now)
     await emit_from(db, Origin(state.business_id, state.book), event_type, data, now)
+
+
+async def _collect(db: Db, found: dues.DueRow, at: datetime) -> bool:
+    """Take money of the wallet for one withdrawal; whether any was taken."""
+    ledger = Ledger(found.book_id, found.currency, at)
+    due = DueAmounts(found.amount_due, found.fee_due)
+    given = due.given(max(await lock_available(db, found.book_id, WALLET), rules.NOTHING))
+    if given.is_nothing:
+        return False
+    source = Source(type=rules.SOURCE, id=found.id, happened_at=at)
+    first = await dues.count_transfers(db, found.book_id, found.id)
+    await post(db, ledger, source, taken(given), first=first)
+    await dues.update_due(db, BookKey(found.book_id, found.id), due.less(given), at)
+    return True
+
+
+_DUES = Collecting(
+    name="payouts_due",
+    lock=dues.lock_due,
+    lock_of_book=dues.lock_due_of_book,
+    take=_collect,
+)
+collect_of_book = _DUES.of_book
+"""Take the dues of a book, before more is withdrawn from its wallet."""
+COLLECTING = _DUES.chore()
+"""The chore that takes due money."""

@@ -33,7 +33,7 @@ from tillhouse.payins.outgoing import (
     is_settled,
 )
 from tillhouse.payins.types import ProviderConnection
-from tillhouse.payouts.freezing.resuming import WITHDRAWAL
+from tillhouse.payouts.freezing.actions import WITHDRAWAL
 from tillhouse.payouts.freezing.store import lock_frozen
 from tillhouse.payouts.gateway import Finds
 from tillhouse.payouts.withdrawals.outcome import WithdrawalAnswer, apply, ledger_of, mark

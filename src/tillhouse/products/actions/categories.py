@@ -4,10 +4,9 @@ from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, existing
 from tillhouse.kit.ids import BookKey, CategoryId, new_id
-from tillhouse.kit.page import Paged, PageOf
+from tillhouse.kit.page import Deleted, Paged, PageOf
 from tillhouse.products.store.categories import CATEGORIES, find_product_in
 from tillhouse.products.types import Category, CategoryPatch, NewCategory
 

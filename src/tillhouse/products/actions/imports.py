@@ -16,7 +16,7 @@ from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_UPDATED
 from tillhouse.products.sheet import Lot, Owner, Planner, ProductPlan, ProductRow, ProductRowFault
 from tillhouse.products.store import categories as category_store
-from tillhouse.products.store import imports as store
+from tillhouse.products.store import facts as store
 from tillhouse.products.store import modifiers as modifier_store
 from tillhouse.products.store import products as product_store
 from tillhouse.webhooks.emit import Source, emit_all_from

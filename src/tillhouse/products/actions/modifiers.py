@@ -9,10 +9,9 @@ from msgspec import UNSET
 from tillhouse.access.call import Call
 from tillhouse.db.where import rows_of
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Paged, PageOf, meta
+from tillhouse.kit.page import Deleted, Paged, PageOf, meta
 from tillhouse.products.modifier_rules import group_faults
 from tillhouse.products.store import modifiers as store
 from tillhouse.products.types import (

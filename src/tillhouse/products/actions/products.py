@@ -8,10 +8,9 @@ from tillhouse.db import changes
 from tillhouse.db.where import rows_of
 from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import ProductId, new_id
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData

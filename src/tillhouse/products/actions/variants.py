@@ -6,9 +6,9 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import ProductId, VariantId, new_id
+from tillhouse.kit.page import Deleted
 from tillhouse.products import making, rules
 from tillhouse.products.actions import products
 from tillhouse.products.configuration import Configuration, of_product

@@ -6,6 +6,7 @@ never an exception of the iterator. After `Answered` the line has a `party`: a `
 agent's runtime talks to by text, or `Audio`, which speech engines make into one.
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -51,6 +52,8 @@ FRAME = timedelta(milliseconds=20)
 SAMPLES_PER_SECOND = 8_000
 # PCM16, little-endian, mono: of 20 milliseconds.
 FRAME_BYTES = 320
+_WORD = re.compile(r"\S+")
+_ALL = 0.999
 
 
 class Clock(Protocol):
@@ -327,3 +330,12 @@ def refuse_unknown(settings: Mapping[str, str], known: Sequence[str]) -> None:
     for name in settings:
         if name not in known:
             raise WrongSettings(name, f"is no setting of this provider: it has {', '.join(known)}")
+
+
+def words_until(text: str, part: float) -> str:
+    """The whole words of a text of which this part, from 0 to 1, was said."""
+    if part >= _ALL:
+        return text
+    heard = len(text) * part
+    ends = [word.end() for word in _WORD.finditer(text) if word.end() <= heard]
+    return text[: ends[-1]] if ends else ""

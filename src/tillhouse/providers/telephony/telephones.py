@@ -1,12 +1,19 @@
-"""The telephones of this installation, by the provider of the numbers that call with them."""
+"""The telephones of this installation, by the provider of their numbers; and its callbacks."""
 
 from collections.abc import Mapping
 
-from tillhouse.providers.telephony.provider import ProviderName, Telephone
+import msgspec
+
+from tillhouse.providers.telephony.provider import NumberAccount, ProviderName, Telephone
 from tillhouse.providers.telephony.simulator.telephone import Simulator
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
 from tillhouse.providers.telephony.targets import Targets
+from tillhouse.providers.telephony.twilio import hooks
 from tillhouse.settings import Settings
+
+# The header without which a callback can't be genuine.
+SIGNATURES: Mapping[str, str] = {"twilio": hooks.SIGNATURE}
+BODY_BYTES_MAX = hooks.BODY_BYTES_MAX
 
 
 def telephones(settings: Settings) -> Mapping[ProviderName, Telephone]:
@@ -30,3 +37,26 @@ def _twilio(settings: Settings, media_url: str) -> Telephone:
     address = dict(settings.provider_urls).get("twilio", BASE_URL)
     media = MediaServer(settings.host, settings.media_port)
     return TwilioTelephone(media, media_url, Rest(address))
+
+
+class Callback(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, as a provider sent it to a public address."""
+
+    provider: str
+    url: str
+    # Names in lower case.
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def is_genuine(callback: Callback, account: NumberAccount) -> bool:
+    """Whether it is signed by the account that the call was made with."""
+    token = account.settings.get("auth_token", "")
+    is_known = callback.provider in SIGNATURES and bool(token)
+    return is_known and hooks.verify(callback.url, callback.headers, callback.body, token)
+
+
+def number_of(body: bytes) -> int | None:
+    """The number of a callback among those of its call; None where it tells nothing."""
+    update = hooks.parse(body)
+    return None if update is None else update.sequence

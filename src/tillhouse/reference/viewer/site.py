@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tillhouse.http.guides import guides_folder
+from tillhouse.http.pages import guides_folder
 from tillhouse.reference.viewer import search
 from tillhouse.reference.viewer.document import Document, Node
 from tillhouse.reference.viewer.guides import Guide, Library, read

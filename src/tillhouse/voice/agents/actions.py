@@ -8,15 +8,13 @@ from msgspec import UNSET
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.network import Address
-from tillhouse.kit.page import PageOf
-from tillhouse.kit.partial import InvalidField, given
-from tillhouse.kit.patching import facts_of
-from tillhouse.outgoing.resolving import resolve
+from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import InvalidField, facts_of, given
+from tillhouse.outgoing.guard import resolve
 from tillhouse.outgoing.rules import host_of
 from tillhouse.stores.store import STORES
 from tillhouse.voice.agents import rules, store

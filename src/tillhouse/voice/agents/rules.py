@@ -8,8 +8,7 @@ from msgspec import UNSET
 from tillhouse.kit.errors import FieldError, unknown
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.network import Address, Network
-from tillhouse.kit.partial import faults
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.partial import facts_of, faults, merged
 from tillhouse.voice.agents.model_url import target_fault
 from tillhouse.voice.agents.types import TOOLS_OF, AgentPatch, NewAgent, Script
 

@@ -34,7 +34,7 @@ from tillhouse.voice.calls.types import (
     VoiceCall,
 )
 from tillhouse.voice.limits.rules import DayIsFull, bound
-from tillhouse.voice.recordings import addresses
+from tillhouse.voice.recordings import pages
 
 
 class CallNotRecorded(Missing, message="This call has no recording, or not any more."):
@@ -196,8 +196,8 @@ async def show_recording(call: Call, call_id: UUID) -> Recording:
         raise CallNotRecorded
     return Recording(
         call_id=call_id,
-        url=addresses.url(call.services, BookKey(call.book.id, call_id), call.now),
-        expires_at=iso(call.now + addresses.VALID_FOR),
+        url=pages.url_of(call.services, BookKey(call.book.id, call_id), call.now),
+        expires_at=iso(call.now + pages.VALID_FOR),
         content_type="audio/wav",
         duration_seconds=row["duration_ms"] / 1000,
         size_bytes=row["size_bytes"],
@@ -222,7 +222,7 @@ def _shown(call: Call, row: Record) -> VoiceCall:
         outcome = CallOutcome(code=row["outcome_code"], data=data)
     url = None
     if row["recording_status"] == "ready":
-        url = addresses.url(call.services, BookKey(call.book.id, row["id"]), call.now)
+        url = pages.url_of(call.services, BookKey(call.book.id, row["id"]), call.now)
     return VoiceCall(
         **{name: row[name] for name in names},
         customer=CalledCustomer(

@@ -16,15 +16,16 @@ from asyncpg import Record
 from tillhouse.access.process import Services
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.jobs.worker import Worker
+from tillhouse.kit import clock
 from tillhouse.kit.ids import BookId
 from tillhouse.providers.telephony.provider import Clock, Counting, ProviderName, Telephone
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.handling import TROUBLE, Handling
-from tillhouse.voice.dispatching.leases import store as leases
-from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.places import Places
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
 from tillhouse.voice.dispatching.store import claiming as store
+from tillhouse.voice.dispatching.store import leases
+from tillhouse.voice.dispatching.talking import Means
 from tillhouse.voice.hooks import store as hooks
 
 # Calls of one process, which answers requests as well.
@@ -233,3 +234,31 @@ class Dispatcher:
 def _rest_until(row: Record, now: datetime) -> float:
     """How long a number can be left alone."""
     return POLL_S if row["due_at"] is None else (row["due_at"] - now).total_seconds()
+
+
+class RealClock:
+    """Time as it passes; tests give the dispatcher a virtual clock."""
+
+    def now(self) -> datetime:
+        """This moment."""
+        return clock.now()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so long."""
+        await asyncio.sleep(seconds)
+
+
+class HurriedClock:
+    """Time that has passed as soon as somebody waits for it: for a single call."""
+
+    def __init__(self, begins: datetime) -> None:
+        self._now = begins
+
+    def now(self) -> datetime:
+        """This moment."""
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the time be over."""
+        self._now += timedelta(seconds=seconds)
+        await asyncio.sleep(0)

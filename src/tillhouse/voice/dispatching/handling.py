@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.providers.telephony.provider import (
@@ -26,14 +26,17 @@ from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.claiming import LEASE, Intent
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
-from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import handling as store
 from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
-from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
-from tillhouse.voice.hooks.addresses import callback_url
-from tillhouse.voice.recordings import addresses
-from tillhouse.voice.recordings.folder import recording_name, recordings_folder
-from tillhouse.voice.recordings.recorder import CallRecorder, RecordedFile
+from tillhouse.voice.dispatching.talking import AnsweredCall, Means, talk_on
+from tillhouse.voice.hooks.pages import callback_url
+from tillhouse.voice.recordings import pages
+from tillhouse.voice.recordings.recorder import (
+    CallRecorder,
+    RecordedFile,
+    recording_name,
+    recordings_folder,
+)
 from tillhouse.voice.recordings.store import RecordingRow, insert_recording
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
@@ -241,7 +244,7 @@ class Handling:
                 case rules.Over() as over:
                     url = None
                     if file is not None and self._answered_at is not None:
-                        url = addresses.url(self._services, key, at)
+                        url = pages.url_of(self._services, key, at)
                         await insert_recording(db, key, _row(key, file), at)
                     call_end = self._call_end(over, spoken, at, has_recording=url is not None)
                     if spoken is not None and spoken.is_machine:

@@ -19,8 +19,8 @@ from tillhouse.providers.telephony.provider import (
 from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.claiming import LEASE, end_queued
 from tillhouse.voice.dispatching.ending import tell_end
-from tillhouse.voice.dispatching.leases import store as leases
 from tillhouse.voice.dispatching.store import handling as store
+from tillhouse.voice.dispatching.store import leases
 from tillhouse.voice.dispatching.store.claiming import Claimed
 from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
 from tillhouse.voice.numbers.actions import unseal

@@ -9,7 +9,9 @@ import structlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.kit.ids import OrderId
+from tillhouse.outgoing.client import ServerClient
 from tillhouse.providers.telephony.provider import CallLine, Clock, Party
+from tillhouse.settings import Settings
 from tillhouse.voice.agents.secrets import open_key
 from tillhouse.voice.agents.types import Script
 from tillhouse.voice.conversation.chat import ChatConversation
@@ -20,12 +22,25 @@ from tillhouse.voice.conversation.runtime import ScriptConversation
 from tillhouse.voice.conversation.subject import CallSubject
 from tillhouse.voice.conversation.summaries import summary_of
 from tillhouse.voice.conversation.talk import AgentTalk, Led
-from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store.claiming import Claimed
 from tillhouse.voice.prompts.rules import is_complete
+from tillhouse.voice.speech.engines import Engines
 from tillhouse.voice.speech.protocols import NotSpoken
 
 log = structlog.get_logger()
+
+
+class Means:
+    """Speech engines and a way to models: all conversations of a process share them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.engines = Engines(settings)
+        self.models = ServerClient(settings.model_allow_targets, settings.webhook_ca_file)
+
+    def close(self) -> None:
+        """Ask no engine any more."""
+        self.engines.close()
+        self.models.close()
 
 
 class AnsweredCall(msgspec.Struct, frozen=True):

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.kit.errors import Unavailable
-from tillhouse.voice.dispatching.leases import store
+from tillhouse.voice.dispatching.store import leases
 
 # Notifications tell of new calls; lost ones wait so long.
 LOOK_EVERY_S = 5.0
@@ -19,7 +19,7 @@ STAYS_S = 300.0
 async def has_calls(services: Services) -> bool:
     """Whether calls wait, are under way, or were left behind."""
     async with services.pool.reading() as db:
-        return await store.has_calls(db)
+        return await leases.has_calls(db)
 
 
 def until_there_are_calls(services: Services) -> Callable[[], Awaitable[None]]:

@@ -10,15 +10,17 @@ from uuid import UUID
 from tillhouse.access.process import Services
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing, Unauthenticated
-from tillhouse.kit.ids import BusinessId
-from tillhouse.providers.telephony import callbacks
-from tillhouse.providers.telephony.callbacks import Callback
+from tillhouse.kit.ids import BookId, BusinessId
+from tillhouse.providers.telephony import telephones
 from tillhouse.providers.telephony.provider import NumberAccount
-from tillhouse.voice.hooks import addresses, store
+from tillhouse.providers.telephony.telephones import Callback
+from tillhouse.settings import Settings
+from tillhouse.voice.hooks import store
 from tillhouse.voice.numbers.actions import unseal
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TEXT = "text/plain; charset=utf-8"
+_PATH = "/hooks/{provider}/{book_id}/{attempt_id}"
 
 
 class VoiceHookNotSigned(Unauthenticated, message="The signature doesn't fit the body."):
@@ -28,7 +30,7 @@ class VoiceHookNotSigned(Unauthenticated, message="The signature doesn't fit the
 async def check(_services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is no provider before its body is read."""
     _named(asked)
-    signature = callbacks.SIGNATURES.get(asked.path["provider"])
+    signature = telephones.SIGNATURES.get(asked.path["provider"])
     if signature is None:
         raise Missing
     if not asked.header(signature):
@@ -40,16 +42,16 @@ async def take(services: Services, asked: RawRequest) -> RawAnswer:
     book_id, attempt_id = _named(asked)
     provider = asked.path["provider"]
     account = await _account(services, provider, book_id, attempt_id)
-    url = addresses.callback_url(services.settings, provider, book_id, attempt_id)
+    url = callback_url(services.settings, provider, book_id, attempt_id)
     headers = {
         name.decode("latin-1"): value.decode("latin-1") for name, value in asked.headers.items()
     }
     if url is None or asked.query:
         raise VoiceHookNotSigned
     callback = Callback(provider=provider, url=url, headers=headers, body=asked.body)
-    if not callbacks.is_genuine(callback, account):
+    if not telephones.is_genuine(callback, account):
         raise VoiceHookNotSigned
-    number = callbacks.number_of(asked.body)
+    number = telephones.number_of(asked.body)
     if number is not None:
         async with services.pool.transaction() as db:
             await store.update_told(db, book_id, attempt_id, number, asked.body)
@@ -80,10 +82,19 @@ def hooks() -> tuple[RawRoute, ...]:
     return (
         RawRoute(
             method="POST",
-            path=addresses.PATH,
+            path=_PATH,
             handler=take,
             check=check,
             is_hook=True,
-            body_bytes_max=callbacks.BODY_BYTES_MAX,
+            body_bytes_max=telephones.BODY_BYTES_MAX,
         ),
     )
+
+
+def callback_url(
+    settings: Settings, provider: str, book_id: BookId | UUID, attempt_id: UUID
+) -> str | None:
+    """The public address, which the signature covers; None where none can be reached."""
+    if not settings.public_url.startswith("https://"):
+        return None
+    return f"{settings.public_url}/hooks/{provider}/{book_id}/{attempt_id}"

@@ -7,7 +7,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.partial import faults
 from tillhouse.voice.limits import rules, store
-from tillhouse.voice.limits.types import VoiceSettings, VoiceSettingsPatch
+from tillhouse.voice.limits.rules import VoiceSettings, VoiceSettingsPatch
 
 
 async def show(call: Call) -> VoiceSettings:

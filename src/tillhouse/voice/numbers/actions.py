@@ -13,10 +13,9 @@ from tillhouse.access.call import Call
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, BusinessId, new_id
-from tillhouse.kit.page import Paged, PageOf, meta
+from tillhouse.kit.page import Deleted, Paged, PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.providers.telephony.targets import Targets

@@ -1,8 +1,11 @@
-"""Recordings, for those who were given an address."""
+"""Recordings, at addresses that are signed and good for a day."""
 
 import asyncio
 import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 from uuid import UUID
 
 from tillhouse.access.process import Services
@@ -10,11 +13,14 @@ from tillhouse.http.ranges import file_page
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey
-from tillhouse.voice.recordings import addresses
-from tillhouse.voice.recordings.folder import recordings_folder
+from tillhouse.kit.secrets import is_signed, sign
+from tillhouse.voice.recordings.recorder import recordings_folder
 from tillhouse.voice.recordings.store import find_file
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+VALID_FOR = timedelta(days=1)
+PATH = "/recordings/{book_id}/{call_id}"
+_UNTIL = re.compile("[0-9]{1,11}")
 
 
 class NoRecordingFile(
@@ -31,7 +37,7 @@ async def show(services: Services, asked: RawRequest) -> RawAnswer:
     if not all(map(_UUID.fullmatch, parts)):
         raise NoRecordingFile
     key = BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
-    if not addresses.is_good(services, key, asked.query, asked.now):
+    if not is_good_address(services, key, asked.query, asked.now):
         raise NoRecordingFile
     async with services.pool.reading() as db:
         name = await find_file(db, key)
@@ -61,4 +67,28 @@ def _read(path: Path, start: int, length: int) -> bytes:
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of recordings."""
-    return (RawRoute(method="GET", path=addresses.PATH, handler=show, missing=NoRecordingFile),)
+    return (RawRoute(method="GET", path=PATH, handler=show, missing=NoRecordingFile),)
+
+
+def url_of(services: Services, key: BookKey, given_at: datetime) -> str:
+    """The address of a recording, good for a day from then."""
+    until = str(int((given_at + VALID_FOR).timestamp()))
+    given = {
+        "until": until,
+        "mark": sign(_signing_key(services), str(key.book_id), str(key.id), until),
+    }
+    base = services.settings.public_url
+    return f"{base}/recordings/{key.book_id}/{key.id}?{urlencode(given)}"
+
+
+def is_good_address(
+    services: Services, key: BookKey, query: Mapping[str, str], now: datetime
+) -> bool:
+    """Whether an address was given out, and isn't over."""
+    until, mark = query.get("until", ""), query.get("mark", "")
+    is_ours = is_signed(_signing_key(services), mark, str(key.book_id), str(key.id), until)
+    return bool(is_ours and _UNTIL.fullmatch(until) and int(until) > now.timestamp())
+
+
+def _signing_key(services: Services) -> bytes:
+    return services.vault.derive("recording addresses")

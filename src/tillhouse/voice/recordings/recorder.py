@@ -1,11 +1,14 @@
-"""Records one attempt, from its first sound on; nothing is left of an unanswered one."""
+"""Where recordings lie; records one attempt, of which nothing is left if it is unanswered."""
 
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.providers.telephony.provider import SAMPLES_PER_SECOND
 from tillhouse.providers.telephony.wav import StereoWav
+from tillhouse.settings import Settings
 
 _SAMPLE_BYTES = 2
 
@@ -45,3 +48,21 @@ class CallRecorder:
             duration_ms=self._samples * 1000 // SAMPLES_PER_SECOND,
             size_bytes=self._path.stat().st_size,
         )
+
+
+def recording_name(key: BookKey) -> str:
+    """The path of a call's recording in the folder of recordings."""
+    return f"{key.book_id}/{key.id}.wav"
+
+
+def recording_key(file: Path) -> BookKey | None:
+    """The call that a file is named after."""
+    try:
+        return BookKey(BookId(UUID(file.parent.name)), UUID(file.stem))
+    except ValueError:
+        return None
+
+
+def recordings_folder(settings: Settings) -> Path:
+    """The folder of all recordings."""
+    return settings.data / "recordings"

@@ -14,7 +14,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
-from tillhouse.voice.recordings.folder import recording_key, recordings_folder
+from tillhouse.voice.recordings.recorder import recording_key, recordings_folder
 from tillhouse.voice.recordings.store import delete_recordings, list_files
 
 _ROWS = 100

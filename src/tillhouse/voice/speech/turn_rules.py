@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Manner
-from tillhouse.providers.telephony.words import words_until
+from tillhouse.providers.telephony.provider import Manner, words_until
 
 # Somebody may cut a text so often; then it is said to its end, or to its asking part.
 CUTS_MAX = 2

@@ -5,10 +5,9 @@ from uuid import UUID
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import Deleted, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.voice.numbers.rules import phone_faults
 from tillhouse.voice.suppression import store

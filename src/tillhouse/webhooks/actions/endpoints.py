@@ -11,13 +11,13 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book
 from tillhouse.kit.clock import iso
-from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
+from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.kit.secrets import Environment
-from tillhouse.outgoing.resolving import resolve
+from tillhouse.outgoing.guard import resolve
 from tillhouse.outgoing.rules import check_target, host_of
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.emit import Source, envelope, note_told

@@ -5,9 +5,17 @@ from datetime import datetime
 
 import msgspec
 
-from tillhouse.kit.chance import CHANCE
 from tillhouse.kit.clock import iso
-from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, DeliveryId, EndpointId, EventId
+from tillhouse.kit.ids import (
+    CHANCE,
+    AppId,
+    BookId,
+    BookKey,
+    BusinessId,
+    DeliveryId,
+    EndpointId,
+    EventId,
+)
 from tillhouse.kit.json import encode
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.sender.attempt import AttemptOutcome

@@ -15,7 +15,7 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access.process import Services
-from tillhouse.db.failures import FAILURES
+from tillhouse.db.connecting import FAILURES
 from tillhouse.db.pool import Db
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now

@@ -1,4 +1,4 @@
-"""Statements on the delivery log, and those that queue a delivery again."""
+"""Statements on the delivery log: read, kept in weeks, and those that queue a delivery again."""
 
 from datetime import datetime
 from typing import Any, LiteralString
@@ -233,3 +233,13 @@ async def queue_again(db: Db, key: BookKey, now: datetime) -> None:
         *key,
         now,
     )
+
+
+async def turn_partitions(db: Db, now: datetime, keep_days: int) -> int:
+    """Make the coming weeks' partitions and drop those too old to keep; how many were dropped.
+
+    Where somebody else reads the tables for long, such as a backup, it fails at once: all that
+    write events would wait behind it.
+    """
+    await db.fetchval("SELECT set_config('lock_timeout', '100ms', true)")
+    return await db.fetchval("SELECT turn_webhook_partitions($1, $2)", now, keep_days)

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from tillhouse.http.guides import guides_folder
+from tillhouse.http.pages import guides_folder
 
 
 class Language(msgspec.Struct, frozen=True):

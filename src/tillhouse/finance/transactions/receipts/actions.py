@@ -1,4 +1,4 @@
-"""Make a receipt of a transaction, and find it again by the address that was given out."""
+"""Receipts of transactions: made, and found again by the address that was given out."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,10 +11,13 @@ from tillhouse.db.pool import Db
 from tillhouse.finance.transactions.receipts import rules, store
 from tillhouse.finance.transactions.receipts.rules import Content
 from tillhouse.finance.transactions.types import TransactionReceipt
+from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing, existing
+from tillhouse.orders.receipts import page
 from tillhouse.orders.receipts.actions import Found
 from tillhouse.orders.receipts.addresses import Address, Addresses
 from tillhouse.orders.receipts.keeping import keep
+from tillhouse.orders.receipts.pages import NoReceipt, Receipts
 from tillhouse.orders.receipts.store import Subject, find_receipt, with_imprint
 
 ADDRESSES = Addresses("transaction receipt addresses", "transaction-receipts")
@@ -40,3 +43,18 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     content = msgspec.json.decode(row["content"], type=Content)
     sheet = rules.sheet(content, row["number"], row["created_at"])
     return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of receipts of transactions."""
+    receipts = Receipts(find)
+    return (
+        RawRoute(
+            method="GET",
+            path=f"/{ADDRESSES.folder}/{{receipt_id}}",
+            handler=receipts.show,
+            refusal=page.refusal,
+            missing=NoReceipt,
+            is_printed=True,
+        ),
+    )

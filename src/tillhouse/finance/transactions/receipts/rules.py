@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
-from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
-from tillhouse.orders.receipts.imprint_types import Imprint
+from tillhouse.orders.receipts.head_rules import Imprint, closing_lines, place_lines
 from tillhouse.orders.receipts.rules import Sheet, Sum, amount, written_moment
 
 TYPES = {

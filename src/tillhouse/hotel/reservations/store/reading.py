@@ -1,8 +1,8 @@
-"""Statements that read reservations: one, and a page of them."""
+"""Statements that read reservations, one and a page of them; and a reservation from its row."""
 
 from collections.abc import Sequence
 from datetime import date
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -10,6 +10,8 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.hotel.rates.rules import read_taxes
+from tillhouse.hotel.reservations.types import Night, Reservation
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Walk
 
@@ -31,6 +33,7 @@ SHOWN_FROM: LiteralString = """
     JOIN hotel_rooms r ON r.book_id = v.book_id AND r.id = v.room_id
     JOIN hotel_room_types t ON t.book_id = v.book_id AND t.id = v.room_type_id
 """
+_NIGHTS = msgspec.json.Decoder(list[Night])
 
 
 class ReservationQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,3 +140,11 @@ async def list_found(db: Db, book_id: BookId, ids: Sequence[UUID]) -> Sequence[R
         book_id,
         [*ids],
     )
+
+
+def shown(row: Record) -> Reservation:
+    """A reservation from its row."""
+    fields: dict[str, Any] = dict(row)
+    fields["nights"] = _NIGHTS.decode(row["nights"])
+    fields["taxes"] = read_taxes(row["taxes"])
+    return Reservation(**fields)

@@ -1,10 +1,18 @@
-"""The simulated telephone: its lines follow the clock of their dial, and ring no real telephone."""
+"""The simulated telephone: its lines follow the clock of their dial, and ring no real telephone.
+
+A voice on it is a tone for each letter, the same for the same text.
+"""
 
 import asyncio
+import math
+from array import array
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from tillhouse.providers.telephony.provider import (
+    FRAME_BYTES,
+    SAMPLES_PER_SECOND,
     Answered,
     Capability,
     Dial,
@@ -16,6 +24,7 @@ from tillhouse.providers.telephony.provider import (
     PartyReply,
     ProviderName,
     Ringing,
+    words_until,
 )
 from tillhouse.providers.telephony.simulator.rules import (
     RINGS_FIRST,
@@ -26,12 +35,15 @@ from tillhouse.providers.telephony.simulator.rules import (
     reply_of,
     spoken_s,
 )
-from tillhouse.providers.telephony.simulator.tones import frames_of, silence, tone_of
-from tillhouse.providers.telephony.words import words_until
 
 # After so many answers somebody who is in a hurry hangs up.
 _PATIENCE = 1
 _BREAKS_AFTER_S = 4.0
+_FRAMES_PER_S = 50
+_SAMPLES = FRAME_BYTES // 2
+_VOLUME = 8_000
+# A letter sounds so long.
+_FRAMES_PER_LETTER = 4
 
 
 class Simulator:
@@ -195,3 +207,29 @@ class SimulatedLine:
     def _end(self, ended: LineEnded) -> None:
         if not self._ended.done():
             self._ended.set_result(ended)
+
+
+@lru_cache(maxsize=64)
+def _frame(step: int) -> bytes:
+    # Multiples of 50 Hz go round whole times in a frame, so that frames join without a click.
+    frequency = 300 + 50 * step
+    turn = 2 * math.pi * frequency / SAMPLES_PER_SECOND
+    return array("h", (round(_VOLUME * math.sin(turn * n)) for n in range(_SAMPLES))).tobytes()
+
+
+def tone_of(text: str, seconds: float) -> bytes:
+    """A text as tones, as long as it takes to say it: PCM16 mono at 8 kHz."""
+    frames = round(seconds * _FRAMES_PER_S)
+    letters = text or " "
+    spoken = (letters[n // _FRAMES_PER_LETTER % len(letters)] for n in range(frames))
+    return b"".join(silence(1) if letter == " " else _frame(ord(letter) % 32) for letter in spoken)
+
+
+def silence(frames: int) -> bytes:
+    """Nothing, for so many frames."""
+    return bytes(FRAME_BYTES * frames)
+
+
+def frames_of(seconds: float) -> int:
+    """How many frames a time has."""
+    return round(seconds * _FRAMES_PER_S)

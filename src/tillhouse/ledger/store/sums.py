@@ -1,10 +1,39 @@
-"""Summing up: entries of days that are over become part of the sums that trial balances read."""
+"""Sums of the ledger: tallies of changes, and days that are over, which trial balances read."""
 
 from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
+from tillhouse.db.folding import Folding, Tally, same
 from tillhouse.db.pool import Db
+
+TRANSACTION_TALLIES = Folding(
+    "transaction_tally_changes",
+    Tally(
+        "transaction_tallies",
+        key="transaction_tallies_kind_key",
+        kinds=(("day", "d.day"), *same(("type", "status", "method", "store_id"))),
+        sums=("transactions", "amount"),
+        also=", LATERAL (VALUES (g.day), (NULL)) AS d (day)",
+    ),
+)
+
+ACCOUNT_TALLIES = Folding(
+    "ledger_tally_changes",
+    Tally(
+        "ledger_tallies",
+        key="ledger_tallies_kind_key",
+        kinds=(
+            *same(("account_kind", "is_cost")),
+            ("period", "p.period"),
+            ("began_at", "date_bin(p.width, g.quarter_at, '2001-01-01Z')"),
+            ("store_id", "g.store_id"),
+        ),
+        sums=("amount",),
+        also=""", (VALUES ('quarter', interval '15 minutes'), ('hour', interval '1 hour'))
+            AS p (period, width)""",
+    ),
+)
 
 
 async def insert_days(db: Db, books: Sequence[UUID], before: date, limit: int) -> int:

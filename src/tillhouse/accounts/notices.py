@@ -1,4 +1,4 @@
-"""The mail to a person whose password was changed, in whichever way."""
+"""Changes of a person's own account: told by mail, and in the audit log of their businesses."""
 
 from datetime import datetime
 from functools import partial
@@ -6,13 +6,14 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.access import audit
 from tillhouse.access.process import Services
 from tillhouse.accounts import store
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import INSTALLATION, Job, NewJob, OutsideKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import iso
-from tillhouse.kit.ids import UserId
+from tillhouse.kit.ids import BusinessId, UserId
 from tillhouse.kit.json import encode
 from tillhouse.providers.mail.jobs import Letter, mail_kind
 
@@ -55,3 +56,12 @@ async def _write(services: Services, db: Db, job: Job) -> Letter | None:
     return Letter(
         recipient=email, subject="Your password was changed", text="\n".join(lines), at=notice.at
     )
+
+
+async def note_of_person(
+    db: Db, user_id: UserId, actor: audit.Actor, what: tuple[str, str], now: datetime
+) -> None:
+    """Write an event about a person in the transaction of the change that it tells of."""
+    for business in await store.list_memberships(db, user_id):
+        metadata = {"userId": str(user_id)}
+        await audit.append(db, BusinessId(business.id), actor, what, metadata, now)

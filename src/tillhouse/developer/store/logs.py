@@ -1,7 +1,7 @@
-"""Statements that read the audit log."""
+"""Statements that read the audit log and usage."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 import msgspec
@@ -9,8 +9,8 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.developer.types import AuditEvent
-from tillhouse.kit.ids import BusinessId, KeyId
+from tillhouse.developer.types import AuditEvent, UsageRecord
+from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
 from tillhouse.kit.page import Page
 
 _EVENT = """
@@ -92,3 +92,27 @@ async def list_events(
         *where.args,
     )
     return _events(rows)
+
+
+async def list_usage(
+    db: Db, books: list[BookId], since: date, app_id: AppId | None
+) -> list[UsageRecord]:
+    """Usage since a day, summed over apps, the newest day first."""
+    where = Where(books, since).and_("r.developer_app_id = $", app_id)
+    rows = await db.fetch(
+        """
+        SELECT to_char(r.day, 'YYYY-MM-DD') AS date, b.environment, r.method, r.endpoint,
+            r.status_family, sum(r.request_count)::bigint AS request_count,
+            sum(r.error_count)::bigint AS error_count,
+            sum(r.total_latency_ms)::bigint AS total_latency_ms
+        FROM usage_records r JOIN books b ON b.id = r.book_id
+        WHERE r.book_id = ANY($1) AND r.day >= $2
+        """
+        + where.sql()
+        + """
+        GROUP BY r.day, b.environment, r.method, r.endpoint, r.status_family
+        ORDER BY r.day DESC, b.environment, r.endpoint, r.method, r.status_family
+        """,
+        *where.args,
+    )
+    return [UsageRecord(**row) for row in rows]

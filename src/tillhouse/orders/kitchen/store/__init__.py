@@ -1,1 +1,0 @@
-"""The statements about orders that the kitchen needs."""

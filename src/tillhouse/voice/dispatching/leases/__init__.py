@@ -1,1 +1,0 @@
-"""Leases: the calls that a dispatcher holds."""
