@@ -46,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """How many, and what goes to one of them at once."""
     parser.addoption("--processes", type=int, default=0, help="run tests in so many processes")
     parser.addoption("--one-by-one", action="store_true", help="hand tests out one by one")
+    parser.addoption(
+        "--memory-mib", type=int, default=800, help="replace a process that has taken so much"
+    )
 
 
 @pytest.hookimpl(trylast=True)
@@ -112,6 +115,8 @@ class _Process:
     has: deque[int] = field(default_factory=deque[int])
     # The place of the last one that it told of.
     last: int | None = None
+    # The most memory that it had taken when it last asked for more.
+    took_mib: int = 0
     # When it has to be gone, once it has told its last.
     gone_at: float | None = None
 
@@ -122,6 +127,7 @@ class Processes:
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         is_one_by_one = session.config.getoption("one_by_one")
+        self._memory_mib: int = session.config.getoption("memory_mib")
         self._units = deque(_units(session.items, is_one_by_one=is_one_by_one))
         self._processes: dict[Connection, _Process] = {}
         self._told = 0
@@ -180,7 +186,7 @@ class Processes:
         self._end(connection)
 
     def _take(self, connection: Connection, told: Any) -> None:
-        """Reports of a test, its memory at its end, or that it has room."""
+        """Reports of a test, its memory at its end, or that it has room, and its memory so far."""
         one = self._processes[connection]
         has = one.has
         match told:
@@ -199,7 +205,8 @@ class Processes:
             case int():
                 self.peaks_mib.append(told)
                 one.gone_at = time.monotonic() + _GONE_S
-            case None:
+            case (took_mib,):
+                one.took_mib = took_mib
                 unit = self._next(one)
                 has.extend(unit)
                 connection.send(unit)
@@ -210,6 +217,9 @@ class Processes:
             return ()
         items, following, has = self._session.items, self._units[0], one.has
         if one.last is not None and items[one.last].nodeid.startswith(_TOGETHER):
+            return ()
+        # What tests leave behind in a process adds up: a new one has room again.
+        if one.last is not None and one.took_mib > self._memory_mib:
             return ()
         if has and items[has[-1]].path != items[following[0]].path:
             return ()
@@ -312,7 +322,7 @@ class Worker:
         self._connection.send(peak_mib())
 
     def _more(self) -> Sequence[int]:
-        self._connection.send(None)
+        self._connection.send((peak_mib(),))
         return self._connection.recv()
 
     def _tear_down(self) -> None:

@@ -42,6 +42,18 @@ def test_that_writes():
 def test_at_whose_end_all_else_ends(kept):
     pass
 """
+PROCESSES = """
+import os
+from pathlib import Path
+
+
+def test_first():
+    with (Path(__file__).parent / "processes").open("a") as file:
+        file.write(f"{os.getpid()} ")
+
+
+test_second = test_first
+"""
 MORE = "\n".join(f"def test_{number}(): pass" for number in range(40))
 
 
@@ -65,6 +77,17 @@ def test_each_test_is_told_of_once_with_its_end(tmp_path: Path) -> None:
     assert outcomes.count("passed") == 40 + 2
     assert outcomes.count("skipped") == 1
     assert run.peak_mib > 0
+
+
+def test_a_process_that_took_much_memory_is_replaced(tmp_path: Path) -> None:
+    """After the file that it is at: each file here has a process of its own."""
+    for number in range(3):
+        (tmp_path / f"test_{number}.py").write_text(PROCESSES)
+    run = run_tests("--processes", "1", "--memory-mib", "1", str(tmp_path))
+    assert [one.outcome for one in run.results] == ["passed"] * 6
+    told = (tmp_path / "processes").read_text().split()
+    assert len(told) == 6
+    assert len(set(told)) == 3
 
 
 def test_tests_go_where_there_is_room(tmp_path: Path) -> None:
