@@ -226,7 +226,7 @@ async def test_noise_of_the_line(live: Live, hum_hz: float | None) -> None:
         callee.says(await _voice("yes please"))
 
     talked = await _talk(live, customer)
-    assert _is_confirmed(talked)
+    assert _is_confirmed(talked), talked.turns
     assert all(text[-1] in ".?" for text in talked.said("agent"))
     assert talked.asked() == 1
 
