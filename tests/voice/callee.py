@@ -2,7 +2,7 @@
 
 async with peer() as theirs, answered(theirs) as callee:
     callee.says(sound)
-    await callee.waits_until_asked()
+    await callee.waits_until_asked(question)
 """
 
 import asyncio
@@ -96,14 +96,15 @@ class Callee:
             while self.audible_s(0) < seconds:
                 await self._theirs.sound.count(len(self._theirs.sound.packets) + 1)
 
-    async def waits_until_asked(self, begun_s: float = 0.0) -> float:
-        """Wait until the agent has talked for so long, and pauses; the second of the call."""
+    async def waits_until_asked(self, question: bytes) -> float:
+        """Wait until the agent has said this, and pauses; the second of the call.
+
+        A pause alone tells nothing: between two sentences a busy machine pauses, too.
+        """
         packets = self._theirs.sound.packets
         async with within():
-            while (
-                self.audible_s(0) < begun_s
-                or len(packets) < 100
-                or any(_is_audible(one[3]) for one in packets[-75:])
+            while any(_is_audible(one[3]) for one in packets[-75:]) or not self.heard_times(
+                question
             ):
                 await self._theirs.sound.count(len(packets) + 1)
         return self.seconds

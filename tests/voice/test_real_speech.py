@@ -27,10 +27,10 @@ async def live(server_url: str, master_key: str, tmp_path: Path) -> AsyncIterato
         yield made
 
 
-async def _voice(words: str) -> bytes:
+async def _voice(words: str, language: str = "en-US") -> bytes:
     espeak = Espeak.found()
     assert espeak is not None
-    return await espeak.speak(words, "en-US")
+    return await espeak.speak(words, language)
 
 
 async def _placed(live: Live, theirs: Peer) -> tuple[Desk, str]:
@@ -68,7 +68,7 @@ async def test_a_yes_after_the_question_is_heard_and_stands_at_its_time(live: Li
         desk, call_id = await _placed(live, theirs)
         async with answered(theirs) as callee:
             callee.says(await _voice("hello"))
-            said_s = await callee.waits_until_asked(6.0)
+            said_s = await callee.waits_until_asked(await _voice("Do you agree?", "en"))
             callee.says(await _voice("yes please"))
             over = await _over(live, desk, theirs, call_id)
     assert (over["status"], over["outcome"]["code"]) == ("completed", "agreed")

@@ -182,7 +182,7 @@ async def test_hello_once_and_again(live: Live) -> None:
         callee.says(hello)
         callee.says(bytes(16_000))
         callee.says(hello)
-        await callee.waits_until_asked(6.0)
+        await callee.waits_until_asked(await _voice(_ASKED, "en"))
         callee.says(await _voice("yes"))
 
     talked = await _talk(live, customer)
@@ -222,7 +222,7 @@ async def test_noise_of_the_line(live: Live, hum_hz: float | None) -> None:
 
     async def customer(callee: Callee) -> None:
         callee.background = noise(9, -30, hum_hz)
-        await callee.waits_until_asked(9.0)
+        await callee.waits_until_asked(await _voice(_ASKED, "en"))
         callee.says(await _voice("yes please"))
 
     talked = await _talk(live, customer)
@@ -239,7 +239,7 @@ async def test_an_interruption_within_a_question(live: Live) -> None:
         await callee.hears_for(len(await _voice(_DISCLOSURE, "en")) / 16_000 + _GREETING_S)
         heard_s.append(callee.seconds)
         callee.says(await _voice("one moment please"))
-        await callee.waits_until_asked(9.0)
+        await callee.waits_until_asked(await _voice(_ASKED, "en"))
         callee.says(await _voice("no"))
 
     talked = await _talk(live, customer)
@@ -284,7 +284,7 @@ async def test_an_answer_during_the_disclosure(live: Live, early: str) -> None:
             callee.presses(1)
         else:
             callee.says(await _voice(early))
-        await callee.waits_until_asked(9.0)
+        await callee.waits_until_asked(await _voice(_ASKED, "en"))
         callee.presses(2)
 
     talked = await _talk(live, customer)
