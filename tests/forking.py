@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", type=int, default=0, help="run tests in so many processes")
     parser.addoption("--one-by-one", action="store_true", help="hand tests out one by one")
     parser.addoption(
-        "--memory-mib", type=int, default=800, help="replace a process that has taken so much"
+        "--memory-mib", type=int, default=700, help="replace a process that has taken so much"
     )
 
 
@@ -218,7 +218,7 @@ class Processes:
         items, following, has = self._session.items, self._units[0], one.has
         if one.last is not None and items[one.last].nodeid.startswith(_TOGETHER):
             return ()
-        # What tests leave behind in a process adds up: a new one has room again.
+        # The memory that tests leave behind in a process adds up: a new one has room again.
         if one.last is not None and one.took_mib > self._memory_mib:
             return ()
         if has and items[has[-1]].path != items[following[0]].path:
