@@ -101,9 +101,9 @@ SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
         ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
     LEFT JOIN LATERAL (SELECT r.id, r.created_at FROM receipts r
         WHERE r.book_id = o.book_id AND r.order_id = o.id ORDER BY r.number DESC LIMIT 1) r ON true
-JOIN (SELECT o.id FROM (
+JOIN (SELECT o.id FROM (SELECT o.* FROM (
     SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
-) o WHERE true ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id
-    WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <=
-    8388608;
+) o WHERE true ORDER BY o.occurred_at DESC, o.id DESC LIMIT 100) o ORDER BY o.occurred_at DESC, o.id
+    DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at
+    DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <= 8388608;

@@ -73,6 +73,17 @@ async def test_filters_and_pages_are_those_of_a_look_at_all(
         await fold(services.pool, TRANSACTION_TALLIES)
 
 
+async def test_pages_on_both_sides_of_a_hundred_are_one_list(open_books: Open) -> None:
+    """The first hundred are read by another statement than what follows."""
+    books = await open_books()
+    for amount in range(1, 104):
+        await books.spend(amount)
+    for limit in (100, 51, 50, 34):
+        pages = [await books.page(limit=limit, page=number) for number in range(1, 5)]
+        amounts = [one["amount"] for page in pages for one in page.data]
+        assert amounts == list(range(103, 0, -1)), limit
+
+
 async def test_tallies_say_what_a_count_says(
     open_books: Open, services: Services, sql: asyncpg.Connection
 ) -> None:

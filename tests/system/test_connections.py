@@ -6,6 +6,7 @@ import json
 import re
 import resource
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -27,6 +28,8 @@ UNREAD = (
     b"POST /api/developer/api-keys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
     b"content-length: 200000\r\n\r\n"
 )
+# Of what Linux tells of a connection (tcp_info): segments with data that came.
+_SEGMENTS_WITH_DATA = slice(152, 156)
 DESCRIPTORS = 256
 CROWD = 300
 
@@ -98,6 +101,29 @@ async def test_a_body_that_was_read_ends_nothing(pair: tuple[Serving, Serving]) 
             said, _ = await answer(streams)
             assert said.startswith(b"HTTP/1.1 422 ")
             assert b"connection: close" not in said
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_INFO"), reason="the system tells of no segments")
+async def test_an_answer_is_one_packet(pair: tuple[Serving, Serving]) -> None:
+    """Its head and its body wake the caller once."""
+    async with connected(pair[0].port) as streams:
+        for number in range(1, 4):
+            streams[1].write(GET)
+            await answer(streams)
+            info = (
+                streams[1]
+                .get_extra_info("socket")
+                .getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 160)
+            )
+            assert int.from_bytes(info[_SEGMENTS_WITH_DATA], sys.byteorder) == number
+
+
+async def test_an_answer_without_a_body_is_its_head(pair: tuple[Serving, Serving]) -> None:
+    """To HEAD: it arrives, and the connection goes on."""
+    async with connected(pair[0].port) as streams:
+        for _ in range(3):
+            streams[1].write(GET.replace(b"GET", b"HEAD"))
+            assert (await ended(streams[0].readuntil(b"\r\n\r\n"))).startswith(b"HTTP/1.1 200 ")
 
 
 CROWDS = {

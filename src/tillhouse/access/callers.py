@@ -64,6 +64,8 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     subscription_fault: str | None
     # Whether the role needs a second factor that isn't on: then nothing but that is open.
     needs_factor: bool = False
+    # The time zone of the business, as the session was found; None where no session was.
+    time_zone: str | None = None
 
 
 class SystemCaller(msgspec.Struct, frozen=True):

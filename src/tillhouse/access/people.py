@@ -143,6 +143,7 @@ def _person(services: Services, row: Record, now: datetime) -> UserCaller:
         scopes=services.declared.roles[row["role"]],
         password_verified_at=row["password_verified_at"],
         needs_factor=row["needs_factor"],
+        time_zone=row["time_zone"],
         subscription_fault=rules.subscription_fault(
             row["subscription_status"], row["trial_ends_at"], row["api_access"], now
         ),

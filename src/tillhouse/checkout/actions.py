@@ -206,7 +206,7 @@ async def _customer_faults(call: Call, new: NewLink | NewWalletLink) -> list[Fie
 async def _query(call: Call, wanted: LinkFilter) -> listing.LinkQuery:
     since = until = None
     if wanted.since or wanted.until:
-        clock = await find_clock(call.db, call.book.id, None)
+        clock = await find_clock(call, None)
         since, until = clock.between(wanted.since, wanted.until)
     customer_id = await resolve(
         call.db, call.book.id, wanted.customer_id, wanted.customer_email, wanted.customer_phone

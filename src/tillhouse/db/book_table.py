@@ -68,20 +68,23 @@ class BookTable(Generic[Row]):
         self._delete: LiteralString = _delete(name, removed=removed)
 
     async def page(self, db: Db, book_id: BookId, page: Page, **filters: object) -> PageOf[Row]:
-        """One page of the rows that fit, with their number."""
+        """One page of the rows that fit, with their number; a first page that isn't full is all."""
         where = Where(book_id)
         for name, value in filters.items():
             where.and_(self.filters[name], value)
-        total: int = await db.fetchval("SELECT count(*)" + self._rows + where.sql(), *where.args)
+        fitting, args = where.sql(), tuple(where.args)
         rows = await db.fetch(
             self._select
-            + where.sql()
+            + fitting
             + self._order
             + where.slot(page.per_page)
             + " OFFSET "
             + where.slot(page.offset),
             *where.args,
         )
+        total = len(rows)
+        if page.offset or total == page.per_page:
+            total = await db.fetchval("SELECT count(*)" + self._rows + fitting, *args)
         return PageOf([self.row(**row) for row in rows], meta(page, total))
 
     async def count(self, db: Db, book_id: BookId) -> int:

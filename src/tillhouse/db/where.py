@@ -59,6 +59,20 @@ def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
     )
 
 
+_NEAR_ROWS = 100
+NEAR: LiteralString = " LIMIT 100"
+"""The end of rows that are read in the order of an index, around the LIMIT of a near page.
+
+PostgreSQL knows by it that few are read, whichever page is asked for, and keeps its plan. Where
+parameters alone say how many, it plans a list anew each time, which takes longer than reading it.
+"""
+
+
+def is_near(page: Page) -> bool:
+    """Whether a page lies within NEAR."""
+    return page.offset + page.per_page <= _NEAR_ROWS
+
+
 TOO_LARGE = "takes in rows of more than 8 MiB: ask for fewer at a time"
 
 Rows = TypeVar("Rows", bound=Sequence[object])

@@ -101,6 +101,8 @@ async def send_stream(
         await pieces.aclose()
         await send({"type": "http.response.body", "body": b""})
         return
+    # The head goes out before the first piece comes.
+    await send({"type": "http.response.body", "body": b"", "more_body": True})
     leaving = asyncio.create_task(_gone(receive))
     try:
         async with aclosing(pieces):

@@ -43,17 +43,42 @@ class _RefusedError(Exception):
     """The connection has its last answer: nothing of the request is looked at."""
 
 
-class _Unread:
-    """The way back to a caller whose request was not read to its end; to close it takes longer."""
+class _WayBack:
+    """The way of an answer to its caller: the head waits for the first bytes of the body.
 
-    def __init__(self, protocol: "PatientProtocol") -> None:
+    Each of them alone would be a packet of its own, and the second wakes the caller once more.
+    """
+
+    def __init__(self, protocol: "PatientProtocol", cycle: Any) -> None:
         self._protocol = protocol
-        self.write = protocol.transport.write
+        self._cycle = cycle
+        self._transport = protocol.transport
+        self._head = b""
+        self._has_head = False
+        # Whether the request was read to its end; else to close takes longer.
+        self.is_read = False
         self.is_closing = protocol.transport.is_closing
 
+    def write(self, data: bytes) -> None:
+        """Send some bytes; of an answer that has begun, the first are its head."""
+        if self._has_head or not self._cycle.response_started:
+            self._transport.write(self._head + data if self._head else data)
+            self._head = b""
+        else:
+            self._has_head, self._head = True, data
+
+    def flush(self) -> None:
+        """Send a head that nothing followed yet: an answer without a body is that alone."""
+        if self._head:
+            self.write(b"")
+
     def close(self) -> None:
-        """Close once the answer can be read."""
-        self._protocol.linger()
+        """Close, once the answer can be read."""
+        self.flush()
+        if self.is_read:
+            self._transport.close()
+        else:
+            self._protocol.linger()
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -162,7 +187,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._keeps_alive = cycle.keep_alive
         # Until its body is here.
         cycle.keep_alive = False
-        cycle.transport = _Unread(self)
+        cycle.transport = _WayBack(self, cycle)
 
     def on_message_complete(self) -> None:
         """The next bytes, if any, begin another head."""
@@ -172,7 +197,7 @@ class PatientProtocol(HttpToolsProtocol):
         if not cycle.response_started:
             cycle.keep_alive = self._keeps_alive and not self._known.is_draining
         if not cycle.response_complete:
-            cycle.transport = self.transport
+            cycle.transport.is_read = True
         self._in_head = True
         self._head_bytes = 0
         self._unparsed_bytes = 0
@@ -182,6 +207,7 @@ class PatientProtocol(HttpToolsProtocol):
         if self._lingering is not None:
             self.server_state.total_requests += 1
             return
+        self._flush()
         was_last = not self.pipeline
         super().on_response_complete()
         if self.transport.is_closing():
@@ -226,6 +252,7 @@ class PatientProtocol(HttpToolsProtocol):
         """End the connection, but read on for a moment, so that the answer arrives."""
         if self._lingering is not None or self.transport.is_closing():
             return
+        self._flush()
         self._unset_keepalive_if_required()
         self._stop_waiting()
         self._lingering = 0
@@ -257,6 +284,7 @@ class PatientProtocol(HttpToolsProtocol):
     def _close(self) -> None:
         """Close, and bound the time in which the peer may take the last bytes."""
         if not self.transport.is_closing():
+            self._flush()
             self.transport.close()
             self._expect_taken()
 
@@ -288,5 +316,10 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_waiting()
         if not self._is_refused and not self.transport.is_closing():
             self._is_refused = True
+            self._flush()
             self.transport.write(early_answer(*why))
             self.linger()
+
+    def _flush(self) -> None:
+        if self._answering is not None:
+            self._answering.transport.flush()

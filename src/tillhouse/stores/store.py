@@ -2,6 +2,8 @@
 
 from typing import LiteralString
 
+from tillhouse.access.call import Call
+from tillhouse.access.callers import UserCaller
 from tillhouse.db.book_table import BookTable
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BusinessId, StoreId, UserId
@@ -94,8 +96,10 @@ CLOCK: LiteralString = """
 """The zone and the cut-off by which the days of book $1 are counted, or those of its store $2."""
 
 
-async def find_clock(db: Db, book_id: BookId, store_id: StoreId | None) -> DayClock:
-    """The clock of a store, or of the business."""
-    row = await db.fetchrow(CLOCK, book_id, store_id)
+async def find_clock(call: Call, store_id: StoreId | None) -> DayClock:
+    """The clock of a store, or of the business; a session tells that of its business."""
+    if store_id is None and isinstance(call.caller, UserCaller) and call.caller.time_zone:
+        return DayClock.at_midnight(call.caller.time_zone)
+    row = await call.db.fetchrow(CLOCK, call.book.id, store_id)
     assert row is not None, "every call has a book"  # noqa: S101
     return DayClock(row["name"], row["cutoff"])

@@ -35,7 +35,7 @@ async def show_balances(call: Call, wanted: BalanceQuery) -> TrialBalance:
     """Every account with its balance, and their sums."""
     ends = None
     if wanted.date is not None:
-        clock = await find_clock(call.db, call.book.id, None)
+        clock = await find_clock(call, None)
         ends = start_of_day(wanted.date.day + _DAY, clock.zone, clock.cutoff)
     rows = await store.list_balances(call.db, call.book.id, ends)
     debited, credited = defaultdict[str, Decimal](Decimal), defaultdict[str, Decimal](Decimal)
@@ -61,7 +61,7 @@ async def list_entries(call: Call, wanted: LedgerQuery) -> tuple[list[LedgerEntr
     """Entries of the books, the newest first, and where the next ones are."""
     if wanted.format == "json" and wanted.size > PER_PAGE_MAX:
         raise Invalid.field("limit", f"must be at most {PER_PAGE_MAX}, or comes with format=csv")
-    clock = await find_clock(call.db, call.book.id, None)
+    clock = await find_clock(call, None)
     rows = await _rows(call, wanted, _query(wanted, clock))
     entries = [_shown(row, clock) for row in rows[: wanted.size]]
     has_more = len(rows) > wanted.size

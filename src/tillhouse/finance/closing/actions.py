@@ -18,19 +18,19 @@ _CLOSERS = ("owner", "admin")
 
 async def show_closing(call: Call) -> PeriodClosing:
     """How far the books are closed."""
-    clock = await find_clock(call.db, call.book.id, None)
+    clock = await find_clock(call, None)
     return _shown(await store.find_closed_until(call.db, call.book.id), clock)
 
 
 async def new_faults(call: Call, new: NewClosing) -> list[FieldError]:
     """The faults of a closing."""
-    clock = await find_clock(call.db, call.book.id, None)
+    clock = await find_clock(call, None)
     return rules.closing_faults(new, clock.today(call.now))
 
 
 async def close(call: Call, new: NewClosing) -> Reply[PeriodClosing]:
     """Close the books up to a day; changes that are under way are waited for."""
-    clock = await find_clock(call.db, call.book.id, None)
+    clock = await find_clock(call, None)
     check(rules.closing_faults(new, clock.today(call.now)))
     before = await store.lock_closed_until(call.db, call.book.id)
     after = rules.ends_of(new, clock)

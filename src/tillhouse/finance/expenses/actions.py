@@ -66,7 +66,7 @@ async def list_page(call: Call, wanted: ExpenseFilter) -> PageOf[Expense]:
     """One page of the expenses that fit, the newest first."""
     since = until = None
     if wanted.since or wanted.until:
-        clock = await find_clock(call.db, call.book.id, wanted.store_id)
+        clock = await find_clock(call, wanted.store_id)
         since, until = clock.between(wanted.since, wanted.until)
     # An expense and its transaction are of the same moment and store.
     query = TransactionQuery(

@@ -18,7 +18,7 @@ _METHODS: tuple[PaymentMethod, ...] = ("cash", "transfer", "pos", "cloove_pay", 
 
 async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
     """The money of a day, or of a period."""
-    clock = await find_clock(call.db, call.book.id, asked.store_id)
+    clock = await find_clock(call, asked.store_id)
     today = clock.today(call.now)
     period = rules.period(asked, today)
     *begins, ends = rules.bounds(period, clock)

@@ -60,7 +60,7 @@ async def show_transaction(call: Call, transaction_id: UUID) -> Transaction:
 async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:
     since = until = None
     if wanted.since or wanted.until:
-        clock = await find_clock(call.db, call.book.id, wanted.store_id)
+        clock = await find_clock(call, wanted.store_id)
         since, until = clock.between(wanted.since, wanted.until)
     customer_id = await resolve(
         call.db, call.book.id, wanted.customer_id, wanted.customer_email, wanted.customer_phone

@@ -136,7 +136,7 @@ def _there(found: Record | None) -> Record:
 async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
     since = until = None
     if wanted.start_date or wanted.end_date:
-        clock = await find_clock(call.db, call.book.id, wanted.store_id)
+        clock = await find_clock(call, wanted.store_id)
         since, until = clock.between(wanted.start_date, wanted.end_date)
     status: list[str] | None = list(wanted.status) if wanted.status else None
     if wanted.scheduled_only:

@@ -143,7 +143,7 @@ async def _search(call: Call, query: reading.CallQuery) -> Sequence[UUID]:
 async def _query(call: Call, wanted: CallFilter) -> reading.CallQuery:
     since = until = None
     if wanted.start_date or wanted.end_date:
-        clock = await find_clock(call.db, call.book.id, None)
+        clock = await find_clock(call, None)
         since, until = clock.between(wanted.start_date, wanted.end_date)
     return reading.CallQuery(
         statuses=sorted(set(wanted.status)) if wanted.status else None,

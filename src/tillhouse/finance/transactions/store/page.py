@@ -7,7 +7,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
+from tillhouse.db.where import NEAR, Where, is_near
 from tillhouse.finance.transactions.store.counting import Days
 from tillhouse.finance.transactions.store.query import (
     TransactionQuery,
@@ -61,19 +61,11 @@ async def list_newest(
     db: Db, book_id: BookId, query: TransactionQuery, page: Page
 ) -> Sequence[Record]:
     """One page that is near the newest, of all kinds: scanned to."""
-    where = and_dates(Where(book_id), query)
-    return await db.fetch(
-        _PAGE
-        + "transactions o WHERE o.book_id = $1 AND o.is_told"
-        + where.sql()
-        + _NEWEST
-        + " LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
-        + _SHOWN,
-        *where.args,
-    )
+    where = and_dates(Where(book_id, page.per_page, page.offset), query)
+    rows: LiteralString = "transactions o WHERE o.book_id = $1 AND o.is_told" + where.sql()
+    if is_near(page) and not where.sql():
+        rows = "(SELECT o.id, o.happened_at FROM " + rows + _NEWEST + NEAR + ") o"
+    return await db.fetch(_PAGE + rows + _NEWEST + " LIMIT $2 OFFSET $3" + _SHOWN, *where.args)
 
 
 async def list_within(

@@ -12,7 +12,7 @@ from asyncpg import Record
 
 from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where, weighed
+from tillhouse.db.where import NEAR, Where, is_near, weighed
 from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
@@ -46,7 +46,10 @@ def _shown(page: LiteralString, by: LiteralString = _BY_TIME) -> LiteralString:
 async def list_newest(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page, the newest first."""
     where = and_dates(and_picks(Where(book_id, page.per_page, page.offset), query), query)
-    return await db.fetch(_shown(ROWS + ") o WHERE true" + where.sql() + _NEWEST), *where.args)
+    rows: LiteralString = ROWS + ") o WHERE true" + where.sql()
+    if is_near(page) and not where.sql():
+        rows = "SELECT o.* FROM (" + rows + _BY_TIME + NEAR + ") o"
+    return await db.fetch(_shown(rows + _NEWEST), *where.args)
 
 
 async def list_near(
