@@ -1,14 +1,12 @@
 """Statements on idempotency keys."""
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
 from tillhouse.kit.ids import BookId
 
 # The key of a request with its answer: a fragment for statements that write both together with the
@@ -20,6 +18,7 @@ KEEP: LiteralString = """
         SELECT $1, surface, key, fingerprint, answer, $2 FROM keeping
     )
 """
+ANSWER_STORAGE = StorageTable("answer_storage", rows="answers")
 
 
 async def claim_key(
@@ -153,37 +152,3 @@ async def delete_old_days(db: Db, before: date, limit: int) -> int:
         limit,
     )
     return int(done.rpartition(" ")[2])
-
-
-async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The answers of all books, and the books, by book_id, that keep as many as they may."""
-    row = await db.fetchrow(
-        """
-        WITH kept AS (
-            SELECT book_id, sum(answers) AS answers, sum(bytes) AS bytes
-            FROM answer_storage GROUP BY book_id
-        )
-        SELECT coalesce(sum(answers), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE answers >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM kept
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
-
-
-async def list_answers_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The answers that some books hold, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, sum(answers)::bigint AS rows, sum(bytes)::bigint AS bytes
-        FROM answer_storage WHERE book_id = ANY($1) GROUP BY book_id
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]

@@ -8,10 +8,12 @@ from uuid import UUID
 import msgspec
 from asyncpg import Record
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.messaging.attachments.types import AttachmentFile
+
+ATTACHMENT_STORAGE = StorageTable("messaging_storage", rows="attachments")
 
 # Adds the bytes that the statement made ready to the sum of the book.
 _COUNTED: LiteralString = """
@@ -194,34 +196,3 @@ async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
         limit,
     )
     return int(done.rpartition(" ")[2])
-
-
-async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The files of all books, and the books, by book_id, that hold as many as they may."""
-    row = await db.fetchrow(
-        """
-        SELECT coalesce(sum(attachments), 0)::bigint AS rows,
-            coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE attachments >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM messaging_storage
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
-
-
-async def list_attachments_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The files that some books hold, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, attachments AS rows, bytes
-        FROM messaging_storage WHERE book_id = ANY($1)
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]
