@@ -21,6 +21,7 @@ from tillhouse.db.book_table import BookTable
 from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
 from tillhouse.db.storage_table import StorageLimits, StorageTable, StorageUse, StoredInBook
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
@@ -147,6 +148,10 @@ def table_statements() -> Iterator[TableStatement]:
                 elif isinstance(table, Folding) and line is not None:
                     folds = f"update_{table.changes}"
                     one = Statement(source.path, folds, line, table.statement, (1,))
+                    yield TableStatement(one, None)
+                elif isinstance(table, Sweep) and line is not None:
+                    sent = (datetime(2026, 1, 31, tzinfo=UTC), 1)
+                    one = Statement(source.path, name, line, table.statement, sent)
                     yield TableStatement(one, None)
                 elif isinstance(table, StorageTable) and line is not None:
                     yield from _counted_by(source, line, table)

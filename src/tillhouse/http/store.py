@@ -1,12 +1,13 @@
 """Statements on idempotency keys."""
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import LiteralString
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.storage_table import StorageTable
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId
 
 # The key of a request with its answer: a fragment for statements that write both together with the
@@ -19,6 +20,11 @@ KEEP: LiteralString = """
     )
 """
 ANSWER_STORAGE = StorageTable("answer_storage", rows="answers")
+
+# Keys that are older than the promise.
+delete_old_keys = Sweep("idempotency_keys", by="created_at")
+# Counts of days whose answers are gone.
+delete_old_days = Sweep("answer_storage", by="day")
 
 
 async def claim_key(
@@ -89,21 +95,6 @@ async def update_answer(db: Db, book_id: BookId, surface: str, key: str, answer:
     )
 
 
-async def delete_old_keys(db: Db, before: datetime, limit: int) -> int:
-    """Forget some keys older than the promise; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM idempotency_keys
-        WHERE (book_id, surface, key) IN (
-            SELECT book_id, surface, key FROM idempotency_keys
-            WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
-
-
 async def add_new_answers(db: Db, before: datetime, limit: int) -> int:
     """Count some answers, of every book_id, that were kept before then; how many.
 
@@ -138,17 +129,3 @@ async def add_new_answers(db: Db, before: datetime, limit: int) -> int:
         before,
         limit,
     )
-
-
-async def delete_old_days(db: Db, before: date, limit: int) -> int:
-    """Forget some counts, of any book_id, of days whose answers are gone; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM answer_storage WHERE (book_id, day) IN (
-            SELECT book_id, day FROM answer_storage WHERE day < $1
-            ORDER BY day LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])

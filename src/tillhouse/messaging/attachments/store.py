@@ -10,6 +10,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.storage_table import StorageTable
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.messaging.attachments.types import AttachmentFile
 
@@ -38,6 +39,9 @@ _UNCOUNTED: LiteralString = """
         WHERE s.book_id = d.book_id
     )
 """
+
+# Files that never came.
+delete_uploading = Sweep("messaging_attachments", by="created_at", only="status = 'uploading'")
 
 
 class HeldFiles(msgspec.Struct, frozen=True):
@@ -181,18 +185,3 @@ async def delete_unused(db: Db, books: Sequence[UUID], ids: Sequence[UUID]) -> N
         books,
         ids,
     )
-
-
-async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
-    """Forget some files, of any book_id, that never came; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM messaging_attachments WHERE (book_id, id) IN (
-            SELECT book_id, id FROM messaging_attachments
-            WHERE status = 'uploading' AND created_at < $1
-            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
