@@ -20,6 +20,8 @@ from statements.samples import Given, hints_of, module_of, sample
 from tillhouse.db.book_table import BookTable
 from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageLimits, StorageTable, StorageUse, StoredInBook
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
@@ -147,6 +149,26 @@ def table_statements() -> Iterator[TableStatement]:
                     folds = f"update_{table.changes}"
                     one = Statement(source.path, folds, line, table.statement, (1,))
                     yield TableStatement(one, None)
+                elif isinstance(table, Sweep) and line is not None:
+                    sent = (datetime(2026, 1, 31, tzinfo=UTC), 1)
+                    one = Statement(source.path, name, line, table.statement, sent)
+                    yield TableStatement(one, None)
+                elif isinstance(table, StorageTable) and line is not None:
+                    yield from _counted_by(source, line, table)
+
+
+def _counted_by(source: Source, line: int, table: StorageTable) -> Iterator[TableStatement]:
+    asks = (
+        ("show", StorageUse, lambda db: table.measure(db, StorageLimits(1, 1))),
+        ("list", StoredInBook, lambda db: table.list_books(db, [UUID(int=1)])),
+    )
+    for verb, row, ask in asks:
+        notebook = Notebook()
+        with contextlib.suppress(AssertionError):
+            _finish(ask(notebook))
+        for _, sql, sent in notebook.asked:
+            one = Statement(source.path, f"{verb}_{table.name}", line, sql, sent)
+            yield TableStatement(one, row)
 
 
 def _declared_at(source: Source, name: str) -> int | None:

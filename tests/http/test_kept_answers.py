@@ -8,8 +8,8 @@ import asyncpg
 from tests.make import Business
 from tests.sweeping import sweep
 from tillhouse.access.process import Services
-from tillhouse.access.storage import StorageLimits
-from tillhouse.http.store import add_new_answers, list_answers_stored, show_stored
+from tillhouse.db.storage_table import StorageLimits
+from tillhouse.http.store import ANSWER_STORAGE, add_new_answers
 from tillhouse.kit.clock import now
 
 TAGS = "/v1/tags"
@@ -59,8 +59,10 @@ async def test_a_book_is_full_when_it_holds_what_it_may(
     async with services.pool.transaction() as db:
         while await add_new_answers(db, now() + timedelta(minutes=1), 1000):
             pass
-        [held] = await list_answers_stored(db, [book_id])
+        [held] = await ANSWER_STORAGE.list_books(db, [book_id])
         for more, is_full in ((0, True), (1, False)):
-            use = await show_stored(db, StorageLimits(held.rows + more, held.bytes + more))
+            use = await ANSWER_STORAGE.measure(
+                db, StorageLimits(held.rows + more, held.bytes + more)
+            )
             assert (book_id in use.full_by_rows) is is_full
             assert (book_id in use.full_by_bytes) is is_full

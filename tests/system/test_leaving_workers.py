@@ -6,10 +6,12 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from structlog.testing import capture_logs
 
 from tests.system.serving import children
 from tests.waiting import within
+from tillhouse.cli.output import CommandError
 from tillhouse.cli.stopping import Stop
 from tillhouse.cli.worker import WorkerOrder
 from tillhouse.cli.workers import WorkerProcesses
@@ -48,3 +50,20 @@ async def test_a_worker_that_is_being_started_leaves_with_the_others(
             os.kill(os.getpid(), signal.SIGTERM)
             await serving
     assert "worker_killed" not in [each["event"] for each in logs]
+
+
+async def test_workers_that_cannot_begin_end_the_command(master_key: str) -> None:
+    """None of them served, so another one would fail alike; their own line says why."""
+    order = WorkerOrder(
+        given={"pool_size": "none"},
+        database_url="postgresql://127.0.0.1:1/tillhouse",
+        master_key=master_key,
+        sockets=[],
+        runs_workers=False,
+    )
+    stop = Stop()
+    with hearing(stop), capture_logs() as logs:
+        async with within():
+            with pytest.raises(CommandError, match="the line above says why"):
+                await WorkerProcesses(order, [], 2, lambda: None, stop).run()
+    assert {"worker_died", "worker_killed"}.isdisjoint(each["event"] for each in logs)

@@ -4,50 +4,18 @@ Each process reads the counts twice a minute and keeps the books that are full. 
 a look into a dictionary, and a quota holds up to two and a half minutes after it was reached.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import msgspec
 
-from tillhouse.db.pool import Db, Pool
+from tillhouse.db.pool import Pool
+from tillhouse.db.storage_table import StorageLimits, StorageTable, StorageUse
 from tillhouse.kit.errors import LimitReached
 from tillhouse.settings import Settings
 
 MEASURED_EVERY_S = 30.0
 MIB = 1024 * 1024
-
-
-class StorageLimits(msgspec.Struct, frozen=True):
-    """How many rows and how many bytes of a kind a book may hold; 0 = any number."""
-
-    rows: int
-    bytes: int
-
-    @property
-    def are_set(self) -> bool:
-        """Whether there is any."""
-        return self.rows > 0 or self.bytes > 0
-
-
-class StorageUse(msgspec.Struct, frozen=True):
-    """How much all books hold of a kind, and which of them are full, by rows and by bytes."""
-
-    rows: int
-    bytes: int
-    full_by_rows: Sequence[UUID]
-    full_by_bytes: Sequence[UUID]
-
-
-class StoredInBook(msgspec.Struct, frozen=True):
-    """How much one book holds of a kind."""
-
-    book_id: UUID
-    rows: int
-    bytes: int
-
-
-Measure = Callable[[Db, StorageLimits], Awaitable[StorageUse]]
-ListsBooks = Callable[[Db, Sequence[UUID]], Awaitable[Sequence[StoredInBook]]]
 
 
 class StoredKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,9 +25,7 @@ class StoredKind(msgspec.Struct, frozen=True, kw_only=True):
     # The settings that limit rows and MiB, without their prefix.
     rows_setting: str
     mib_setting: str
-    measure: Measure
-    # The counts of some books; a book that holds nothing may be left out.
-    list_books: ListsBooks
+    counts: StorageTable
     # Told with a refusal: the name of the setting is filled in.
     message: str
 
@@ -99,7 +65,7 @@ class Storage:
         for kind in kinds:
             # Requests alone send statements outside of transactions.
             async with pool.transaction() as db:
-                stored = await kind.measure(db, kind.limits(self._settings))
+                stored = await kind.counts.measure(db, kind.limits(self._settings))
             self._kinds[kind.name] = kind
             self._stored[kind.name] = stored
             self._full[kind.name] = {

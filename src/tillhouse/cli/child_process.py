@@ -1,11 +1,14 @@
-"""Keeps a child process of `tillhouse serve` or `work`; its own side is `child_work.py`."""
+"""Keeps a child process of `tillhouse serve` or `work`: started, replaced if it dies, stopped.
+
+Its own side is `child_work.py`, or `worker.py` where it serves.
+"""
 
 import asyncio
 import contextlib
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,14 +16,11 @@ import structlog
 
 from tillhouse.cli.child import hear, start_child
 
-# A successor waits so long, twice as long after each that died young, and no longer than that.
+# The successor of one that died young would die again at once: it waits so long, twice as long
+# after each further one, and no longer than that.
 PAUSE_S = 1.0
 PAUSE_MAX_S = 5.0
 YOUNG_S = 10.0
-# It records the work under way first; work that takes longer is repeated by another one.
-STOPPED_WITHIN_S = 7.0
-# It beats until it is done: one that is silent for so long is suspended or stuck.
-SILENT_AT_STOP_S = 3.0
 
 log = structlog.get_logger()
 
@@ -60,6 +60,11 @@ async def _at_once() -> None:
 class ChildProcess:
     """Keeps one process alive until it is stopped, from the time that it is wanted."""
 
+    # It records the work under way first; work that takes longer is repeated by another one.
+    stopped_within_s = 7.0
+    # It beats until it is done: one that is silent for so long is suspended or stuck.
+    silent_at_stop_s = 3.0
+
     def __init__(
         self,
         name: str,
@@ -72,21 +77,24 @@ class ChildProcess:
         self._word = name.split()[-1]
         self._module, self._order, self._until_wanted = module, order, until_wanted
         self._process: Process | None = None
-        self._task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
         self._leaving = asyncio.Event()
         self._is_wanted = True
         self._beat_s = time.monotonic()
         self._slowest_s = 0.0
-        self._is_new = True
+        # Whether the process that runs has beaten.
+        self.has_begun = False
         # Of the process that runs, and of those before it.
         self._counted: Mapping[str, int] = {}
         self._counted_before: Counter[str] = Counter()
+        # Of the process itself, if they are not those of this one.
         self.environment: Mapping[str, str] | None = None
+        self.sockets: Sequence[int] = ()
 
     @property
     def is_running(self) -> bool:
         """Whether it was started and has not ended."""
-        return self._task is not None and not self._task.done()
+        return self.task is not None and not self.task.done()
 
     @property
     def age_s(self) -> float:
@@ -101,45 +109,53 @@ class ChildProcess:
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._keep())
+        self.task = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
         """Finish the work under way, then end."""
         self._leaving.set()
         self._tell_to_leave()
-        if self._task is not None:
-            if not await self._has_left(self._task):
+        if self.task is not None:
+            if not await self._has_left(self.task):
                 self._kill()
-            await self._task
+            await self.task
 
     async def _has_left(self, task: asyncio.Task[None]) -> bool:
         """Wait while it works; whether it ended by itself."""
         told_s = time.monotonic()
         while not task.done():
             silent_s = time.monotonic() - max(told_s, self._beat_s)
-            rest_s = told_s + STOPPED_WITHIN_S - time.monotonic()
-            if (wait_s := min(SILENT_AT_STOP_S - silent_s, rest_s)) <= 0:
+            rest_s = told_s + self.stopped_within_s - time.monotonic()
+            if (wait_s := min(self.silent_at_stop_s - silent_s, rest_s)) <= 0:
                 return False
             await asyncio.wait({task}, timeout=wait_s)
+        return True
+
+    def on_first_beat(self, pid: int) -> None:
+        """Tell of a process that has begun its work."""
+        log.info(f"{self._word}_started", pid=pid)
+
+    def is_to_be_replaced(self, _pid: int | None) -> bool:
+        """Whether another process takes the place of one that ended, or could not be started."""
         return True
 
     async def _keep(self) -> None:
         pause_s = PAUSE_S
         while await self._is_to_start():
             began_s = time.monotonic()
-            code = None
             try:
-                code = await self._run()
+                is_idle = await self._run() == 0 and self._order.leaves_when_idle
             except OSError as error:
                 log.error(f"{self._word}_not_started", error=str(error))  # noqa: TRY400 - the sentence says it
-            if code == 0:
-                # It had nothing more to do.
+                self._note_end(None)
+                is_idle = False
+            if is_idle or time.monotonic() - began_s >= YOUNG_S:
+                pause_s = PAUSE_S
                 continue
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await self._leaving.wait()
-            is_young = time.monotonic() - began_s < YOUNG_S
-            pause_s = min(PAUSE_MAX_S, 2 * pause_s) if is_young else PAUSE_S
+            pause_s = min(PAUSE_MAX_S, 2 * pause_s)
 
     async def _is_to_start(self) -> bool:
         """Wait until it is wanted; False when all is over first."""
@@ -156,21 +172,25 @@ class ChildProcess:
 
     async def _run(self) -> int:
         """One process, from its start to its end."""
-        self._beat_s, self._slowest_s = time.monotonic(), 0.0
+        self._beat_s, self._slowest_s, self.has_begun = time.monotonic(), 0.0, False
         process = self._process = await start_child(
-            self._module, self._order, environment=self.environment
+            self._module, self._order, sockets=self.sockets, environment=self.environment
         )
         if self._leaving.is_set():
             self._tell_to_leave()
-        self._is_new = True
         await hear(process, self._take)
         code = await process.wait()
         self._process = None
         self._counted_before.update(self._counted)
         self._counted = {}
+        self._note_end(process.pid)
         if code and not self._leaving.is_set():
             log.error(f"{self._word}_died", pid=process.pid, code=code)
         return code
+
+    def _note_end(self, pid: int | None) -> None:
+        if not self._leaving.is_set() and not self.is_to_be_replaced(pid):
+            self._leaving.set()
 
     def _take(self, line: bytes) -> None:
         with contextlib.suppress(msgspec.DecodeError):
@@ -178,15 +198,18 @@ class ChildProcess:
             told = msgspec.json.decode(line, type=Beat)
             self._slowest_s, self._counted = told.slowest_s, told.counted
         self._beat_s = time.monotonic()
-        if self._is_new and self._process is not None:
-            self._is_new = False
-            log.info(f"{self._word}_started", pid=self._process.pid)
+        if not self.has_begun and self._process is not None:
+            self.has_begun = True
+            self.on_first_beat(self._process.pid)
 
     def _tell_to_leave(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        # It may have ended already.
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
 
     def _kill(self) -> None:
         if self._process is not None:
+            log.error(f"{self._word}_killed", pid=self._process.pid)
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

@@ -11,7 +11,7 @@ import typer
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.callers import Book, UserCaller
 from tillhouse.access.people import give_opening
 from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS
@@ -19,6 +19,7 @@ from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.books import books_of
 from tillhouse.cli.demo_orders import ORDERS_MAX, Filled, record_orders
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
@@ -165,7 +166,7 @@ async def ensure(services: Services) -> Demo:
             if is_reset:
                 await _reset_password(services, db, (user_id, business_id), password, moment)
         owner = UserId(user_id), BusinessId(business_id)
-        call = await owner_call(services, db, *owner, moment)
+        call = await owner_call(services, db, owner[1], moment)
         return Demo(
             base_url=services.settings.public_url,
             business_id=BusinessId(business_id),
@@ -212,19 +213,18 @@ async def _reset_password(
     )
 
 
-async def owner_call(
-    services: Services, db: Db, user_id: UserId, business_id: BusinessId, moment: datetime
-) -> Call:
-    """The owner as a caller who has just given the password."""
-    found = await store.list_books(db, business_id)
-    books = Books(**{row["environment"]: row["id"] for row in found})
+async def owner_call(services: Services, db: Db, business_id: BusinessId, moment: datetime) -> Call:
+    """An owner as a caller who has just given the password."""
+    books = await books_of(db, business_id)
+    members = await store.list_members(db, business_id)
+    owner = next(member for member in members if member["role"] == "owner")
     caller = UserCaller(
-        user_id=user_id,
+        user_id=owner["id"],
         session_id=new_id(),
         business_id=business_id,
         books=books,
         name=COMMAND_LINE.name,
-        email=EMAIL,
+        email=owner["email"],
         role="owner",
         permissions=PERMISSIONS["owner"],
         scopes=services.declared.roles["owner"],

@@ -353,7 +353,7 @@ async def _storage(pool: Pool, settings: Settings) -> list[Finding]:
 
     for kind in stored_kinds(PRODUCT):
         async with pool.reading() as db:
-            stored = await kind.measure(db, kind.limits(settings))
+            stored = await kind.counts.measure(db, kind.limits(settings))
         names = f"{PREFIX}{kind.rows_setting} and {PREFIX}{kind.mib_setting}"
         told = f"{stored.rows:,} {kind.name} take {stored.bytes / MIB:,.1f} MiB"
         full = len({*stored.full_by_rows, *stored.full_by_bytes})

@@ -22,14 +22,13 @@ from rich.text import Text
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
+from tillhouse.cli.books import books_of
 from tillhouse.cli.order_rows import ERRORS, OrderDraft, OrderFile
 from tillhouse.cli.output import (
     AsJson,
     CommandError,
     Data,
-    NoBusiness,
     print_result,
     stderr_console,
 )
@@ -90,10 +89,8 @@ def orders(  # noqa: PLR0913 - options of a command
 
     async def work(services: Services) -> _Run:
         async with services.pool.reading() as db:
-            books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
-        if not books:
-            raise NoBusiness(business_id)
-        origin = Source(business_id, Book(books[environment], environment))
+            books = await books_of(db, business_id)
+        origin = Source(business_id, Book(books.of(environment), environment))
         with _WrongOrders(file, is_wanted=skip_wrong) as wrong:
             importing = _Run(services, origin, read, wrong, stock)
             await importing.check(takes_now=now)

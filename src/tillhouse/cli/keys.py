@@ -7,13 +7,12 @@ import typer
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
-from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
+from tillhouse.cli.books import books_of
 from tillhouse.cli.output import (
     AsJson,
     CommandError,
     Data,
-    NoBusiness,
     print_result,
     stderr_console,
     table,
@@ -23,7 +22,7 @@ from tillhouse.db.pool import Db
 from tillhouse.developer.store import keys as store
 from tillhouse.developer.types import Key
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, KeyId
+from tillhouse.kit.ids import BookKey, BusinessId, KeyId
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
 
@@ -43,7 +42,8 @@ def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) 
 
     async def work(services: Services) -> list[Key]:
         async with services.pool.reading() as db:
-            return await store.list_keys(db, await _books(db, business_id), None, now())
+            books = await books_of(db, business_id)
+            return await store.list_keys(db, books.all(), None, now())
 
     found = run(work, data)
     rows = [(k.id, k.name, k.environment, k.status, k.secret_prefix, k.last_used_at) for k in found]
@@ -64,7 +64,8 @@ def revoke(
 
     async def work(services: Services) -> None:
         async with services.pool.transaction() as db:
-            row = await store.lock_key(db, await _books(db, business_id), key_id)
+            books = await books_of(db, business_id)
+            row = await store.lock_key(db, books.all(), key_id)
             if row is None:
                 raise CommandError(f"The business has no API key {key_id}: see `keys list`.")
             if row["revoked_at"] is not None:
@@ -99,10 +100,3 @@ def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
     version, count = run(work, data)
     shown = f"{count} data keys are under master key {version} now; older ones can go."
     print_result({"masterVersion": version, "rewrapped": count}, as_json=as_json, shown=shown)
-
-
-async def _books(db: Db, business_id: BusinessId) -> list[BookId]:
-    books = [row["id"] for row in await list_books(db, business_id)]
-    if not books:
-        raise NoBusiness(business_id)
-    return books

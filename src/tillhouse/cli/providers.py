@@ -10,12 +10,11 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
-from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
+from tillhouse.cli.books import books_of
 from tillhouse.cli.output import (
     AsJson,
     Data,
-    NoBusiness,
     print_result,
     stderr_console,
     table,
@@ -146,10 +145,7 @@ def _call(services: Services, db: Db, business_id: BusinessId, book: Book) -> Ca
 
 async def _live(services: Services, business_id: BusinessId) -> Book:
     async with services.pool.reading() as db:
-        for row in await list_books(db, business_id):
-            if row["environment"] == "live":
-                return Book(row["id"], "live")
-    raise NoBusiness(business_id)
+        return Book((await books_of(db, business_id)).live, "live")
 
 
 def _name(provider: str) -> ProviderName:

@@ -39,7 +39,8 @@ from tillhouse.cli.servers import RunningServer, noted
 from tillhouse.cli.sockets import bind, listen
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.cli.work import AGAIN_S
-from tillhouse.cli.workers import WorkerProcesses, order_for
+from tillhouse.cli.worker import WorkerOrder
+from tillhouse.cli.workers import WorkerProcesses
 from tillhouse.db.connecting import AWAY, connect_alone
 from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import Migration
@@ -170,11 +171,9 @@ def _run(
         return
 
     async def supervise() -> None:
-        order = order_for(
-            serving.given,
-            database_url,
-            master_key,
-            serving.sockets,
+        order = WorkerOrder(
+            **msgspec.structs.asdict(beside),
+            sockets=[each.fileno() for each in serving.sockets],
             runs_workers=serving.runs_workers,
         )
         processes = supervised_children(beside) if serving.runs_workers else ()

@@ -10,15 +10,12 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call, IdempotencyClaim
-from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
-from tillhouse.accounts import store
 from tillhouse.cli import demo
-from tillhouse.cli.output import CommandError, NoBusiness
+from tillhouse.cli.output import CommandError
 from tillhouse.db.pool import Db
 from tillhouse.http.fields import parse
 from tillhouse.http.route import Route
@@ -77,35 +74,7 @@ async def owner(
     """An owner of the business, who has just given the password; of the demo by default."""
     if business_id is None:
         business_id = await _demo(db)
-    found = {row["environment"]: row["id"] for row in await store.list_books(db, business_id)}
-    if not found:
-        raise NoBusiness(business_id)
-    members = await store.list_members(db, business_id)
-    one = next(member for member in members if member["role"] == "owner")
-    books = Books(**found)
-    caller = UserCaller(
-        user_id=one["id"],
-        session_id=new_id(),
-        business_id=business_id,
-        books=books,
-        name=COMMAND_LINE.name,
-        email=one["email"],
-        role="owner",
-        permissions=PERMISSIONS["owner"],
-        scopes=services.declared.roles["owner"],
-        password_verified_at=moment,
-        subscription_fault=None,
-    )
-    return Call(
-        db=db,
-        services=services,
-        now=moment,
-        request_id=str(new_id()),
-        ip=COMMAND_LINE.ip,
-        business_id=business_id,
-        book=Book(books.live, "live"),
-        caller=caller,
-    )
+    return await demo.owner_call(services, db, business_id, moment)
 
 
 async def _demo(db: Db) -> BusinessId:

@@ -2,12 +2,12 @@
 
 import os
 import socket
-from typing import Any
 
 import msgspec
 
 from tillhouse.app import App
 from tillhouse.cli.child import beat, on_parents_end, order_line
+from tillhouse.cli.child_process import ChildOrder
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.processes import NONE_HERE
 from tillhouse.cli.server import Server, serve
@@ -16,12 +16,9 @@ from tillhouse.http import log as logs
 from tillhouse.settings import from_env
 
 
-class WorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerOrder(ChildOrder, frozen=True, kw_only=True):
     """The order to a serving process."""
 
-    given: dict[str, Any]
-    database_url: str
-    master_key: str
     sockets: list[int]
     runs_workers: bool
 

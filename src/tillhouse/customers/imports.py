@@ -13,6 +13,7 @@ from tillhouse.customers.types import Customer, Notes, PersonName
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.ids import BookId, CustomerId, new_id
+from tillhouse.kit.imported import Imported, RowFault
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Email
 from tillhouse.webhooks.emit import Source, emit_all_from
@@ -31,22 +32,6 @@ class CustomerRow(msgspec.Struct, kw_only=True):
     phone: PhoneText | None = None
     whatsapp: PhoneText | None = None
     notes: Notes | None = None
-
-
-class CustomerRowFault(msgspec.Struct, frozen=True):
-    """The faults of a row, by its place among the rows."""
-
-    row_no: int
-    error: FieldError
-
-
-class ImportedCustomers(msgspec.Struct, rename="camel", kw_only=True):
-    """The result: customers, or the faults of the rows."""
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    faults: list[CustomerRowFault] = []
 
 
 class _Known:
@@ -69,7 +54,7 @@ async def import_customers(
     rows: Sequence[CustomerRow],
     now: datetime,
     done: Callable[[int], None],
-) -> ImportedCustomers:
+) -> Imported:
     """Make and change customers by number and address, in the caller's transaction.
 
     All of them, or none. A row without either is about whoever has its name, and changes nothing
@@ -80,9 +65,9 @@ async def import_customers(
     known = await _look(db, origin.book.id, list(contacts.values()))
     faults += _ambiguous(contacts, known)
     if faults:
-        return ImportedCustomers(faults=sorted(faults, key=lambda fault: fault.row_no))
+        return Imported(faults=sorted(faults, key=lambda fault: fault.row_no))
     new = [one for one in contacts.values() if not known.of(one) and _name_is_new(one, known)]
-    result = ImportedCustomers(unchanged=len(rows) - len(new))
+    result = Imported(unchanged=len(rows) - len(new))
     done(result.unchanged)
     for before, after in _changed(contacts.values(), known):
         await _change(db, origin, before, after, now)
@@ -98,10 +83,10 @@ async def import_customers(
 
 def _contacts(
     rows: Sequence[CustomerRow], country: str
-) -> tuple[dict[int, Contact], list[CustomerRowFault]]:
+) -> tuple[dict[int, Contact], list[RowFault]]:
     """The fields to store of each row, by its index, and the faults of the others."""
     contacts: dict[int, Contact] = {}
-    faults: list[CustomerRowFault] = []
+    faults: list[RowFault] = []
     seen: set[tuple[str, str]] = set()
     for row_no, row in enumerate(rows):
         errors = [*_number_errors(row, country)]
@@ -109,7 +94,7 @@ def _contacts(
             contact = _contact(row, country)
             errors = [*_repeated(contact, seen)]
             contacts[row_no] = contact
-        faults += [CustomerRowFault(row_no, error) for error in errors]
+        faults += [RowFault(row_no, error) for error in errors]
     return contacts, faults
 
 
@@ -132,19 +117,15 @@ def _contact(row: CustomerRow, country: str) -> Contact:
     )
 
 
-def _ambiguous(contacts: dict[int, Contact], known: _Known) -> Iterator[CustomerRowFault]:
+def _ambiguous(contacts: dict[int, Contact], known: _Known) -> Iterator[RowFault]:
     """Rows whose customer, or whose change, is ambiguous."""
     seen: set[UUID] = set()
     for row_no, contact in contacts.items():
         found = known.of(contact)
         if len(found) > 1:
-            yield CustomerRowFault(
-                row_no, FieldError("email", "is one customer's, and phone another's")
-            )
+            yield RowFault(row_no, FieldError("email", "is one customer's, and phone another's"))
         elif found and found[0].id in seen:
-            yield CustomerRowFault(
-                row_no, FieldError("email", "is the customer of a line above already")
-            )
+            yield RowFault(row_no, FieldError("email", "is the customer of a line above already"))
         seen |= {one.id for one in found}
 
 

@@ -122,8 +122,7 @@ ANSWERS = StoredKind(
     name="answers",
     rows_setting="ANSWER_LIMIT",
     mib_setting="ANSWER_LIMIT_MIB",
-    measure=store.show_stored,
-    list_books=store.list_answers_stored,
+    counts=store.ANSWER_STORAGE,
     message=(
         "This environment keeps as many answers of Idempotency-Keys as {setting} lets it: wait "
         f"until older ones are forgotten, which are {KEPT_FOR.days} days old then, or ask whoever "

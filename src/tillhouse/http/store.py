@@ -1,14 +1,13 @@
 """Statements on idempotency keys."""
 
-from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId
 
 # The key of a request with its answer: a fragment for statements that write both together with the
@@ -20,6 +19,12 @@ KEEP: LiteralString = """
         SELECT $1, surface, key, fingerprint, answer, $2 FROM keeping
     )
 """
+ANSWER_STORAGE = StorageTable("answer_storage", rows="answers")
+
+# Keys that are older than the promise.
+delete_old_keys = Sweep("idempotency_keys", by="created_at")
+# Counts of days whose answers are gone.
+delete_old_days = Sweep("answer_storage", by="day")
 
 
 async def claim_key(
@@ -90,21 +95,6 @@ async def update_answer(db: Db, book_id: BookId, surface: str, key: str, answer:
     )
 
 
-async def delete_old_keys(db: Db, before: datetime, limit: int) -> int:
-    """Forget some keys older than the promise; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM idempotency_keys
-        WHERE (book_id, surface, key) IN (
-            SELECT book_id, surface, key FROM idempotency_keys
-            WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
-
-
 async def add_new_answers(db: Db, before: datetime, limit: int) -> int:
     """Count some answers, of every book_id, that were kept before then; how many.
 
@@ -139,51 +129,3 @@ async def add_new_answers(db: Db, before: datetime, limit: int) -> int:
         before,
         limit,
     )
-
-
-async def delete_old_days(db: Db, before: date, limit: int) -> int:
-    """Forget some counts, of any book_id, of days whose answers are gone; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM answer_storage WHERE (book_id, day) IN (
-            SELECT book_id, day FROM answer_storage WHERE day < $1
-            ORDER BY day LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
-
-
-async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The answers of all books, and the books, by book_id, that keep as many as they may."""
-    row = await db.fetchrow(
-        """
-        WITH kept AS (
-            SELECT book_id, sum(answers) AS answers, sum(bytes) AS bytes
-            FROM answer_storage GROUP BY book_id
-        )
-        SELECT coalesce(sum(answers), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE answers >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM kept
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
-
-
-async def list_answers_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The answers that some books hold, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, sum(answers)::bigint AS rows, sum(bytes)::bigint AS bytes
-        FROM answer_storage WHERE book_id = ANY($1) GROUP BY book_id
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]

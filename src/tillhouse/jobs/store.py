@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
 from tillhouse.jobs.kinds import Job, NewJob
 from tillhouse.jobs.turns import ReadyBook
 
@@ -33,6 +34,9 @@ _JOB: LiteralString = """
     d.book_id, d.id, d.kind, d.subject_id, d.key, d.payload, d.attempts, d.generation,
     d.is_leased AS is_lapsed
 """
+
+# Jobs that died long ago.
+delete_dead = Sweep("jobs", by="dead_at")
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,20 +281,6 @@ async def update_failed(db: Db, job: Job, failure: Failure) -> bool:
             *msgspec.structs.astuple(failure),
         )
     )
-
-
-async def delete_dead(db: Db, before: datetime, limit: int) -> int:
-    """Forget some jobs, of any book_id, that died before then; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM jobs WHERE (book_id, id) IN (
-            SELECT book_id, id FROM jobs WHERE dead_at < $1
-            ORDER BY dead_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
 
 
 async def list_dead(db: Db, since: datetime) -> Sequence[Record]:

@@ -8,6 +8,7 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.ids import ProductId, VariantId
+from tillhouse.kit.imported import RowFault
 from tillhouse.kit.money import Amount, check_scale
 from tillhouse.products.configuration import Configuration, VariantConfiguration, fitted
 from tillhouse.products.types import VARIANTS_MAX, ProductType
@@ -28,13 +29,6 @@ class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     tracks_stock: bool | None = None
     on_hand: Amount | None = None
-
-
-class ProductRowFault(NamedTuple):
-    """The faults of a row, by its place in the table."""
-
-    row_no: int
-    error: FieldError
 
 
 class Lot(msgspec.Struct, frozen=True):
@@ -77,25 +71,23 @@ def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
     return sorted(lots, key=lambda lot: min(lot.row_nos))
 
 
-def sheet_faults(
-    rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str
-) -> list[ProductRowFault]:
+def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str) -> list[RowFault]:
     """The faults of the rows as they are, whatever the book has."""
-    found: list[ProductRowFault] = []
+    found: list[RowFault] = []
     seen: set[str] = set()
     for row_no, row in enumerate(rows):
         if row.sku in seen:
             found.append(wrong(row_no, "sku", "is that of an earlier row"))
         seen.add(row.sku)
-        found += [ProductRowFault(row_no, error) for error in _row_errors(row, currency)]
+        found += [RowFault(row_no, error) for error in _row_errors(row, currency)]
     for lot in lots:
         found += _lot_faults(rows, lot)
     return found
 
 
-def wrong(row_no: int, column: str, reason: str) -> ProductRowFault:
+def wrong(row_no: int, column: str, reason: str) -> RowFault:
     """A fault of a row."""
-    return ProductRowFault(row_no, FieldError(column, reason))
+    return RowFault(row_no, FieldError(column, reason))
 
 
 def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
@@ -112,7 +104,7 @@ def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
         yield FieldError("tracks_stock", "must be no: a service has no stock")
 
 
-def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[ProductRowFault]:
+def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     names: set[str] = set()
     for row_no in lot.variants:
         name = str(rows[row_no].variant)
@@ -125,10 +117,10 @@ def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[ProductRowFaul
     yield from _differences(rows, lot)
     if lot.own is not None:
         for error in _own_errors(rows[lot.own], has_variants=bool(lot.variants)):
-            yield ProductRowFault(lot.own, error)
+            yield RowFault(lot.own, error)
 
 
-def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[ProductRowFault]:
+def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     for column in _SHARED:
         values = [(getattr(rows[row_no], column), row_no) for row_no in lot.row_nos]
         given = [(value, row_no) for value, row_no in values if value is not None]
@@ -166,7 +158,7 @@ class Planner(msgspec.Struct):
     categories: dict[str, UUID]
     ids: Callable[[], UUID]
 
-    def plan(self, lot: Lot) -> ProductPlan | list[ProductRowFault]:
+    def plan(self, lot: Lot) -> ProductPlan | list[RowFault]:
         """The plan for a lot, or its faults."""
         faults = list(self._sku_faults(lot))
         if faults:
@@ -175,11 +167,11 @@ class Planner(msgspec.Struct):
         if old is None and price is None:
             return [wrong(lot.row_nos[0], "base_price", "is required for a new product")]
         config = self._made(lot, old) if old else self._new(lot, price)
-        if isinstance(config, ProductRowFault):
+        if isinstance(config, RowFault):
             return [config]
         return list(self._config_faults(lot, config)) or ProductPlan(config, old)
 
-    def _sku_faults(self, lot: Lot) -> Iterator[ProductRowFault]:
+    def _sku_faults(self, lot: Lot) -> Iterator[RowFault]:
         found: UUID | None = None
         for row_no in lot.row_nos:
             reason = self._misplaced(row_no, is_variant=row_no != lot.own)
@@ -239,7 +231,7 @@ class Planner(msgspec.Struct):
         prices = [row.price for row in rows if row.variant is not None]
         return None if None in prices else prices[0]
 
-    def _new(self, lot: Lot, price: Any) -> Configuration | ProductRowFault:
+    def _new(self, lot: Lot, price: Any) -> Configuration | RowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", "variable" if lot.variants else "simple")
         if type_ == "variable" and not lot.variants:
@@ -260,7 +252,7 @@ class Planner(msgspec.Struct):
             id=self.ids(), name="", is_implicit=True, tracks_stock=tracks_stock, prices={}
         )
 
-    def _made(self, lot: Lot, old: Configuration) -> Configuration | ProductRowFault:
+    def _made(self, lot: Lot, old: Configuration) -> Configuration | RowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", old.type)
         if lot.variants and old.type == "simple":
@@ -308,7 +300,7 @@ class Planner(msgspec.Struct):
             return msgspec.structs.replace(old, **asked)
         return VariantConfiguration(id=self.ids(), position=position, prices={}, **asked)
 
-    def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[ProductRowFault]:
+    def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[RowFault]:
         first = lot.row_nos[0]
         if len(config.variants) > VARIANTS_MAX:
             yield wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")

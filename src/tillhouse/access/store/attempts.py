@@ -7,6 +7,14 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
+
+# Failures that lock nothing any more.
+delete_old_failures = Sweep("login_failures", by="last_failed_at")
+# Cells that are empty again.
+delete_empty_cells = Sweep("attempt_cells", by="full_at")
+# Sessions that ended or expired.
+delete_old_sessions = Sweep("sessions", by="LEAST(ended_at, expires_at)")
 
 
 async def is_known_network(db: Db, user_id: UUID, network: str) -> bool:
@@ -112,58 +120,4 @@ async def take_attempt(
             most,
             now,
         )
-    )
-
-
-async def delete_old_failures(db: Db, before: datetime, most: int) -> int:
-    """Forget some failures that lock nothing any more; how many."""
-    return await db.fetchval(
-        """
-        WITH gone AS (
-            -- By their places in the table: a join may be planned to read all of it.
-            DELETE FROM login_failures WHERE ctid = ANY(ARRAY(
-                SELECT ctid FROM login_failures
-                WHERE last_failed_at <= $1 ORDER BY last_failed_at LIMIT $2
-                FOR UPDATE SKIP LOCKED
-            )) RETURNING 1
-        )
-        SELECT count(*) FROM gone
-        """,
-        before,
-        most,
-    )
-
-
-async def delete_empty_cells(db: Db, now: datetime, most: int) -> int:
-    """Forget some cells that are empty again; how many."""
-    return await db.fetchval(
-        """
-        WITH gone AS (
-            DELETE FROM attempt_cells WHERE subject IN (
-                SELECT subject FROM attempt_cells WHERE full_at <= $1 ORDER BY full_at LIMIT $2
-                FOR UPDATE SKIP LOCKED
-            ) RETURNING 1
-        )
-        SELECT count(*) FROM gone
-        """,
-        now,
-        most,
-    )
-
-
-async def delete_old_sessions(db: Db, before: datetime, most: int) -> int:
-    """Forget some sessions that ended or expired before a moment; how many."""
-    return await db.fetchval(
-        """
-        WITH gone AS (
-            DELETE FROM sessions WHERE id IN (
-                SELECT id FROM sessions WHERE LEAST(ended_at, expires_at) <= $1
-                ORDER BY LEAST(ended_at, expires_at) LIMIT $2
-                FOR UPDATE SKIP LOCKED
-            ) RETURNING 1
-        )
-        SELECT count(*) FROM gone
-        """,
-        before,
-        most,
     )

@@ -7,9 +7,13 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
 
 # book, day, app, method, route template, class of status
 CounterKey = tuple[UUID, date, UUID, str, str, str]
+
+# Records of days long past.
+delete_old_usage = Sweep("usage_records", by="day")
 
 
 class Tally(msgspec.Struct):
@@ -45,20 +49,6 @@ async def add_usage(db: Db, tallies: Sequence[tuple[CounterKey, Tally]]) -> None
         [tally.errors for _, tally in tallies],
         [round(tally.latency_us / 1000) for _, tally in tallies],
     )
-
-
-async def delete_old_usage(db: Db, before: date, limit: int) -> int:
-    """Forget some records, of any book_id, of days before that one; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM usage_records WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM usage_records WHERE day < $1 ORDER BY day LIMIT $2
-            FOR UPDATE SKIP LOCKED))
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
 
 
 async def touch_keys(

@@ -7,6 +7,10 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
+
+# Links that are over.
+delete_old_links = Sweep("password_links", by="expires_at")
 
 
 class PasswordLinkRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,16 +77,3 @@ async def take_link(db: Db, token_digest: bytes, now: datetime) -> UUID | None:
         token_digest,
         now,
     )
-
-
-async def delete_old_links(db: Db, before: datetime, limit: int) -> int:
-    """Forget some links that are over; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM password_links WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM password_links WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])

@@ -9,8 +9,12 @@ from asyncpg import Record
 
 from tillhouse.accounts.members.types import MemberShown
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BusinessId, UserId
 from tillhouse.kit.page import Page
+
+# Invitations that are over.
+delete_old_invitations = Sweep("invitations", by="expires_at")
 
 
 class NewInvitationRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,19 +248,6 @@ async def delete_invitation(
         invitation_id,
         now,
     )
-
-
-async def delete_old_invitations(db: Db, before: datetime, limit: int) -> int:
-    """Forget some invitations, of any business_id, that are over; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM invitations WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM invitations WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
 
 
 async def insert_member(

@@ -54,7 +54,7 @@ async def list_storage(call: Call) -> list[BookStorage]:
     found: list[BookStorage] = []
     for kind in call.services.storage.kinds:
         limits = kind.limits(call.services.settings)
-        held = {one.book_id: one for one in await kind.list_books(call.db, books.all())}
+        held = {one.book_id: one for one in await kind.counts.list_books(call.db, books.all())}
         for environment in get_args(Environment):
             one = held.get(books.of(environment))
             found.append(

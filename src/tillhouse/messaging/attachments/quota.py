@@ -7,10 +7,9 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.messaging.attachments.store import (
+    ATTACHMENT_STORAGE,
     delete_unused,
     delete_uploading,
-    list_attachments_stored,
-    show_stored,
 )
 
 # Announced, and no bytes came: an address to upload to is good for an hour.
@@ -23,8 +22,7 @@ ATTACHMENTS = StoredKind(
     name="attachments",
     rows_setting="ATTACHMENT_LIMIT",
     mib_setting="ATTACHMENT_LIMIT_MIB",
-    measure=show_stored,
-    list_books=list_attachments_stored,
+    counts=ATTACHMENT_STORAGE,
     message=(
         "This environment holds as many attachments as {setting} lets it: ask whoever runs this "
         "server to raise the limit. Messages without one can still be sent."

@@ -8,10 +8,13 @@ from uuid import UUID
 import msgspec
 from asyncpg import Record
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
+from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.messaging.attachments.types import AttachmentFile
+
+ATTACHMENT_STORAGE = StorageTable("messaging_storage", rows="attachments")
 
 # Adds the bytes that the statement made ready to the sum of the book.
 _COUNTED: LiteralString = """
@@ -36,6 +39,9 @@ _UNCOUNTED: LiteralString = """
         WHERE s.book_id = d.book_id
     )
 """
+
+# Files that never came.
+delete_uploading = Sweep("messaging_attachments", by="created_at", only="status = 'uploading'")
 
 
 class HeldFiles(msgspec.Struct, frozen=True):
@@ -179,49 +185,3 @@ async def delete_unused(db: Db, books: Sequence[UUID], ids: Sequence[UUID]) -> N
         books,
         ids,
     )
-
-
-async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
-    """Forget some files, of any book_id, that never came; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM messaging_attachments WHERE (book_id, id) IN (
-            SELECT book_id, id FROM messaging_attachments
-            WHERE status = 'uploading' AND created_at < $1
-            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])
-
-
-async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The files of all books, and the books, by book_id, that hold as many as they may."""
-    row = await db.fetchrow(
-        """
-        SELECT coalesce(sum(attachments), 0)::bigint AS rows,
-            coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE attachments >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM messaging_storage
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
-
-
-async def list_attachments_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The files that some books hold, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, attachments AS rows, bytes
-        FROM messaging_storage WHERE book_id = ANY($1)
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]

@@ -14,12 +14,11 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Limited
 from tillhouse.messaging.attachments.store import delete_unused
 from tillhouse.messaging.storage.store import (
+    MESSAGE_STORAGE,
     add_new_messages,
     delete_empty_conversations,
     delete_old_messages,
     find_waiting,
-    list_messages_stored,
-    show_messages_stored,
 )
 
 # An id is made when a request begins: its message is there within this time, or never.
@@ -33,8 +32,7 @@ MESSAGES = StoredKind(
     name="messages",
     rows_setting="MESSAGE_LIMIT",
     mib_setting="MESSAGE_LIMIT_MIB",
-    measure=show_messages_stored,
-    list_books=list_messages_stored,
+    counts=MESSAGE_STORAGE,
     message=(
         "This environment holds as many messages, notes and conversations as {setting} lets it: "
         "ask whoever runs this server to raise the limit. What is there can still be read."

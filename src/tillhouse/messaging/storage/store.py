@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
 
 # The bytes of a message m and of a note n, as they are counted; those of a conversation are 300.
 _BYTES: LiteralString = """
@@ -111,6 +111,7 @@ _DELETE_EMPTY: LiteralString = (
     SELECT count(*) FROM deleted
     """
 )
+MESSAGE_STORAGE = StorageTable("message_storage", rows="messages")
 
 
 class DeletedMessage(msgspec.Struct, frozen=True):
@@ -123,25 +124,6 @@ class DeletedMessage(msgspec.Struct, frozen=True):
 async def add_new_messages(db: Db, books: Sequence[UUID], before: datetime, limit: int) -> int:
     """Count some messages, notes and conversations of these books, kept before then; how many."""
     return await db.fetchval(_COUNT, books, before, limit)
-
-
-async def show_messages_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The messages, notes and conversations of all books, and the full ones, by book_id."""
-    row = await db.fetchrow(
-        """
-        SELECT coalesce(sum(messages), 0)::bigint AS rows,
-            coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE messages >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM message_storage
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
 
 
 async def find_waiting(db: Db, book_id: UUID, kind: str, limit: int) -> tuple[int, int]:
@@ -159,18 +141,6 @@ async def find_waiting(db: Db, book_id: UUID, kind: str, limit: int) -> tuple[in
     )
     assert row is not None, "an aggregate has one row"  # noqa: S101
     return row["jobs"], row["bytes"]
-
-
-async def list_messages_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The messages, notes and conversations of some books, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, messages AS rows, bytes
-        FROM message_storage WHERE book_id = ANY($1)
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]
 
 
 async def delete_old_messages(

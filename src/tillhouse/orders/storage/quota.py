@@ -11,9 +11,8 @@ from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.orders.storage.store import (
+    ORDER_STORAGE,
     add_new_orders,
-    list_orders_stored,
-    show_stored,
 )
 
 # An id is made when a request begins: its order is there within this time, or never.
@@ -31,8 +30,7 @@ ORDERS = StoredKind(
     name="orders",
     rows_setting="ORDER_LIMIT",
     mib_setting="ORDER_LIMIT_MIB",
-    measure=show_stored,
-    list_books=list_orders_stored,
+    counts=ORDER_STORAGE,
     message=(
         "This environment holds as many orders as {setting} lets it: ask whoever runs this server "
         "to raise the limit. Orders that are there can still be read, paid and changed."

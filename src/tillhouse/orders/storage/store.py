@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
+from tillhouse.db.storage_table import StorageTable
 from tillhouse.kit.ids import BookId
 
 # Orders o, each with the bytes of its row and of those of its lines.
@@ -24,6 +24,9 @@ _SIZED: LiteralString = """
         FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
     ) i
 """
+
+
+ORDER_STORAGE = StorageTable("order_storage", rows="orders")
 
 
 class CountedOrders(msgspec.Struct, frozen=True):
@@ -100,33 +103,3 @@ async def find_uncounted(
         limit,
     )
     return CountedOrders(**row) if row else None
-
-
-async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
-    """The orders of all books, and the books, by book_id, that hold as many as they may."""
-    row = await db.fetchrow(
-        """
-        SELECT coalesce(sum(orders), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
-            coalesce(array_agg(book_id) FILTER (WHERE orders >= $1 AND $1 > 0), '{}')
-                AS full_by_rows,
-            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
-                AS full_by_bytes
-        FROM order_storage
-        """,
-        limits.rows,
-        limits.bytes,
-    )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
-    return StorageUse(**row)
-
-
-async def list_orders_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
-    """The orders that some books hold, as far as they were counted."""
-    rows = await db.fetch(
-        """
-        SELECT book_id, orders AS rows, bytes
-        FROM order_storage WHERE book_id = ANY($1)
-        """,
-        books,
-    )
-    return [StoredInBook(**row) for row in rows]

@@ -7,6 +7,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.sweep import Sweep
 from tillhouse.jobs.store import QUEUE
 from tillhouse.kit.ids import BookKey
 
@@ -32,6 +33,9 @@ _INSERT: LiteralString = (
     + QUEUE
     + "SELECT is_full, EXISTS (SELECT FROM stored) AS is_new FROM waiting"
 )
+
+# Events that were processed long ago.
+delete_old_events = Sweep("provider_events", by="received_at", only="processed_at IS NOT NULL")
 
 
 class StoredEvent(msgspec.Struct, frozen=True):
@@ -93,18 +97,3 @@ async def update_processed(db: Db, key: BookKey, outcome: str, now: datetime) ->
         outcome,
         now,
     )
-
-
-async def delete_old_events(db: Db, before: datetime, limit: int) -> int:
-    """Forget some processed events, of any book_id, that came before then; how many."""
-    done = await db.execute(
-        """
-        DELETE FROM provider_events WHERE (book_id, id) IN (
-            SELECT book_id, id FROM provider_events
-            WHERE received_at < $1 AND processed_at IS NOT NULL
-            ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-        """,
-        before,
-        limit,
-    )
-    return int(done.rpartition(" ")[2])

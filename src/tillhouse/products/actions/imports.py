@@ -5,16 +5,15 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-import msgspec
-
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookId, new_id
+from tillhouse.kit.imported import Imported, RowFault
 from tillhouse.products import sheet
 from tillhouse.products.actions.products import data_of
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_UPDATED
-from tillhouse.products.sheet import Lot, Owner, Planner, ProductPlan, ProductRow, ProductRowFault
+from tillhouse.products.sheet import Lot, Owner, Planner, ProductPlan, ProductRow
 from tillhouse.products.store import categories as category_store
 from tillhouse.products.store import facts as store
 from tillhouse.products.store import modifiers as modifier_store
@@ -27,22 +26,13 @@ T = TypeVar("T")
 _BATCH = 500
 
 
-class ImportedProducts(msgspec.Struct, rename="camel", kw_only=True):
-    """The result: products, or the faults of the rows."""
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    faults: list[ProductRowFault] = []
-
-
 async def import_products(
     db: Db,
     origin: Source,
     rows: Sequence[ProductRow],
     now: datetime,
     done: Callable[[int], None],
-) -> ImportedProducts:
+) -> Imported:
     """Make and change products by their skus, in the caller's transaction; all, or none."""
     book_id = origin.book.id
     lots = sheet.lots_of(rows)
@@ -55,14 +45,14 @@ async def import_products(
     if faults:
         # The first reason of a cell is enough.
         first = {(fault.row_no, fault.error.field): fault for fault in reversed(faults)}
-        return ImportedProducts(faults=sorted(first.values(), key=lambda fault: fault.row_no))
+        return Imported(faults=sorted(first.values(), key=lambda fault: fault.row_no))
     changed = [plan for plan in plans if plan.config != plan.old]
     done(len(plans) - len(changed))
     for batch in _batches(changed):
         await _write(db, origin, batch, now)
         done(len(batch))
     created = sum(1 for plan in changed if plan.old is None)
-    return ImportedProducts(
+    return Imported(
         created=created, updated=len(changed) - created, unchanged=len(plans) - len(changed)
     )
 
@@ -106,10 +96,10 @@ async def _planner(
 
 def _plans(
     planner: Planner, lots: Sequence[Lot], row_nos: set[int]
-) -> tuple[list[ProductPlan], list[ProductRowFault]]:
+) -> tuple[list[ProductPlan], list[RowFault]]:
     """Plans for lots without a faulty place, and faults; two lots of one product are one."""
     plans: list[ProductPlan] = []
-    faults: list[ProductRowFault] = []
+    faults: list[RowFault] = []
     seen: set[UUID] = set()
     for lot in lots:
         plan = planner.plan(lot) if row_nos.isdisjoint(lot.row_nos) else []
