@@ -154,7 +154,8 @@ async def test_short_stock_is_told(open_shop: Open) -> None:
 
 
 async def test_more_than_can_be_counted_is_told(open_shop: Open) -> None:
-    """What lies somewhere, or is promised, has a bound, also where more may be sold than there is.
+    """A level of stock has a bound, and so has what is promised of it, also where more is sold.
+
 
     It is refused by the first order that goes beyond, and told before.
     """
