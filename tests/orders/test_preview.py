@@ -156,7 +156,6 @@ async def test_short_stock_is_told(open_shop: Open) -> None:
 async def test_more_than_can_be_counted_is_told(open_shop: Open) -> None:
     """A level of stock has a bound, and so has what is promised of it, also where more is sold.
 
-
     It is refused by the first order that goes beyond, and told before.
     """
     shop = await open_shop()
