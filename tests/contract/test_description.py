@@ -60,7 +60,7 @@ BEYOND_THE_SCHEMA = [
     r"provider: must be \w+ in the \w+ environment",
     r"\w+: is (?:required for whatsapp|nothing that the sandbox needs)",
     r"secrets\.(?s:.*): is (?:required for|nothing that) \w+",
-    r"served_by_user_id: is nobody of this business",
+    r"served_by_user_id: is no member of this business",
     r"text: is required, unless",
     r"to_store_id: must be another place",
     r"(template|quick_reply_id): stands in the place of a text",

@@ -1,7 +1,9 @@
 """Counts of what waits: each is that of its list, for those who may read it."""
 
 from typing import Any, get_args
+from uuid import UUID
 
+import asyncpg
 import pytest
 
 from tests.api import Api
@@ -98,3 +100,32 @@ async def test_counts_follow_what_happens(business: Business, make: Make) -> Non
     live = (await owner.get(PATH, status=200)).data
     assert live == NOTHING
     assert await counts((await make.business()).owner) == NOTHING
+
+
+async def test_what_is_over_counts_no_more(business: Business, sql: asyncpg.Connection) -> None:
+    """A link that has expired, which no sweep has noticed yet, is no active one."""
+    orders = [await business.made("/v1/orders", {"items": [fee(500)]}) for _ in range(3)]
+    made = [
+        await business.made("/v1/payment-links", {"target_type": "sale", "target_id": order["id"]})
+        for order in orders
+    ]
+    await sql.execute(
+        "UPDATE payment_links SET expires_at = now() WHERE id = $1", UUID(made[0]["id"])
+    )
+    assert (await counts(business.owner))["activeLinks"] == 2
+
+
+async def test_endpoints_fail_from_the_third_failure_on(
+    business: Business, sql: asyncpg.Connection
+) -> None:
+    """One that is switched off isn't waited for."""
+    await business.step_up()
+    made = [await business.endpoint() for _ in range(4)]
+    for endpoint, (failures, status) in zip(
+        made, [(2, "active"), (3, "active"), (4, "active"), (5, "disabled")], strict=True
+    ):
+        await sql.execute(
+            "UPDATE webhook_endpoints SET failure_count = $2, status = $3 WHERE id = $1",
+            UUID(endpoint["id"]), failures, status,
+        )  # fmt: skip
+    assert (await counts(business.owner))["failingEndpoints"] == 2

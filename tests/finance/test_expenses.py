@@ -3,6 +3,7 @@
 import asyncio
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -17,6 +18,11 @@ from tillhouse.orders.posting.proof import ORDER_SOURCE
 _ACCOUNTS = """
     SELECT debit_kind, credit_kind, sum(amount) AS amount FROM ledger_transfers
     WHERE book_id = $1 GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+_NOTED = """
+    SELECT metadata::jsonb ->> 'expenseId', metadata::jsonb ->> 'amount' FROM audit_events
+    WHERE business_id = $1 AND event_type = 'expense.voided'
 """
 
 
@@ -69,6 +75,8 @@ async def test_fifty_take_it_back_once(
     assert (await books.summary())["expensesTotal"] == 0
     listed = await books.api.get(EXPENSES, status=200)
     assert (listed.data, listed.json["meta"]["total"]) == ([], 0)
+    noted = await sql.fetch(_NOTED, UUID(books.shop.business.id))
+    assert [tuple(row) for row in noted] == [(spent["id"], "80")]
     assert await _faults(services, books.shop.book) == []
 
 

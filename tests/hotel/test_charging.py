@@ -42,7 +42,7 @@ async def test_an_empty_room_takes_no_order(house: House) -> None:
     body = {"items": [GIFT], "hotel_room_id": stay["roomId"]}
     refused = await house.api.post(ORDERS, body, status=400)
     assert refused.error == "order_not_recorded"
-    assert "Nobody is checked in in room 101" in refused.json["message"]
+    assert "No stay is checked in in room 101" in refused.json["message"]
     await house.act(stay, "cancel")
     body = {"items": [GIFT], "hotel_reservation_id": stay["id"]}
     refused = await house.api.post(ORDERS, body, status=400)

@@ -153,6 +153,33 @@ async def test_short_stock_is_told(open_shop: Open) -> None:
             assert (await both(shop, body)).status == status, body
 
 
+async def test_more_than_can_be_counted_is_told(open_shop: Open) -> None:
+    """A level of stock has a bound, and so has what is promised of it, also where more is sold.
+
+    It is refused by the first order that goes beyond, and told before.
+    """
+    shop = await open_shop()
+    most = {"quantity": 999_999_999, "custom_price": 0}
+    for when in ({}, {"scheduled_for": "2100-01-30T12:00:00Z"}):
+        product = await shop.product(1, stock=5, stock_policy="allow")
+        body = {"items": [line(product, **most)] * 400, **when}
+        assert [(await both(shop, body)).status for _ in range(3)] == [201, 201, 400], when
+
+
+async def test_a_key_of_a_preview_is_no_orders(open_shop: Open) -> None:
+    """With the same key it tells what holds now, and an order may have the key of its preview."""
+    shop = await open_shop()
+    product = await shop.product(100)
+    body, key = {"items": [line(product)]}, {"Idempotency-Key": "till-1"}
+    told = await shop.api.post(PREVIEW, body, status=200, headers=key)
+    assert told.data["totalAmount"] == 100
+    await shop.api.patch(f"/v1/products/{product['id']}", {"base_price": 120}, status=200)
+    told = await shop.api.post(PREVIEW, body, status=200, headers=key)
+    assert told.data["totalAmount"] == 120
+    made = await shop.api.post(ORDERS, body, status=201, headers=key)
+    assert made.data["totalAmount"] == 120
+
+
 async def test_a_rule_of_the_business_is_told(open_shop: Open) -> None:
     """Goods that are off sale, promotions that are used up, what is closed, missing credit."""
     shop = await open_shop()

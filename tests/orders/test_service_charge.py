@@ -239,6 +239,11 @@ async def test_an_import_is_charged_as_its_file_says(open_shop: Open, services: 
     assert [result.faults for result in results] == [[]] * 6
     found = (await shop.api.get(f"{ORDERS}?limit=20", status=200)).data
     assert sorted(one["totalAmount"] for one in found) == [100] * 3 + [107] * 3
+    # Nor is one refused for a charge that it wouldn't bear.
+    await charging(shop, "100")
+    dear = [{"row_key": "dear", "items": [own(500_000_000_000_000)], **IN}]
+    (verdict,) = await judge(services, origin, dear, by_rules=True)
+    assert verdict.faults == []
     # The same file again finds them all.
     again = await judge(services, origin, given, by_rules=True)
     assert all(verdict.is_there for verdict in again)

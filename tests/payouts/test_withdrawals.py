@@ -356,3 +356,14 @@ async def test_fifty_at_once_to_the_only_allowed_account_are_one(
     assert treasury.bank.paid[f"wd-{sent}"] == 1
     assert await treasury.wallet() == (99_000, 99_000)
     assert await treasury.faults() == []
+
+
+async def test_the_right_to_withdraw_is_one_of_its_own(
+    treasury: Treasury, business: Business
+) -> None:
+    """A key that reads the wallet and writes accounts takes nothing out of it."""
+    before = await treasury.wallet()
+    reader = await business.client(*(scope for scope in SCOPES if "withdrawals" not in scope))
+    body = {"payout_account_id": treasury.account_id, "amount": 10}
+    await reader.post(WITHDRAWALS, body, headers={"Idempotency-Key": "till-1"}, status=403)
+    assert await treasury.wallet() == before

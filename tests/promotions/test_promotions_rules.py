@@ -187,6 +187,8 @@ def test_a_reason_is_a_sentence_for_the_cashier(fields: dict[str, Any], reason: 
         {"days": [6]},
         {"from_minute": 75, "to_minute": 76},
         {"from_minute": 1320, "to_minute": 120},
+        # A day that begins and ends at this minute has begun.
+        {"from_minute": 75, "to_minute": 75, "days": [6]},
         # The small hours of Saturday belong to Friday evening.
         {"from_minute": 1320, "to_minute": 120, "days": [5]},
         {"starts_at": SATURDAY, "ends_at": SATURDAY},

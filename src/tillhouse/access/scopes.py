@@ -29,7 +29,7 @@ class Scope(msgspec.Struct, frozen=True):
     group: str
     risk: Risk
     grants: tuple[str, ...] = ()
-    # Roles that have it beyond the general rule, see `access/roles.py`.
+    # Roles that have it beyond the general rule of `belongs_to`.
     roles: tuple[Role, ...] = ()
     # Roles that may give it to a key: a role that moves no money out makes no key that does.
     granters: tuple[Role, ...] = GRANTERS
@@ -37,6 +37,18 @@ class Scope(msgspec.Struct, frozen=True):
     is_finance_write: bool = False
     # A key with it must say how much it may withdraw, and where to.
     needs_withdrawal_policy: bool = False
+
+    def belongs_to(self, role: Role) -> bool:
+        """Whether a role has it: by the general rule, or because it names the role."""
+        match role:
+            case "owner" | "admin":
+                return True
+            case "manager" if not self.is_finance_write:
+                return True
+            case "developer" if self.name.endswith(":read"):
+                return True
+            case _:
+                return role in self.roles
 
 
 class Scopes:

@@ -90,7 +90,7 @@ class NewWalletLink(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     redirect_url: RedirectUrl | None = None
     """Where checkout sends the payer back; in live it begins with `https://`."""
     customer: LinkCustomer | None = None
-    """The customer of the link; left out: nobody."""
+    """The customer of the link; left out: none."""
 
 
 class LinkFilter(Paged, rename={"since": "from", "until": "to"}):
@@ -112,9 +112,9 @@ class LinkFilter(Paged, rename={"since": "from", "until": "to"}):
     customer_id: CustomerId | None = None
     """Only this customer's; not together with `customer_email` or `customer_phone`."""
     customer_email: Filter | None = None
-    """Only those of the customer with this e-mail address; of nobody if nobody has it."""
+    """Only those of the customer with this e-mail address; none if no customer has it."""
     customer_phone: Filter | None = None
-    """Only those of the customer with this phone number; of nobody if nobody has it."""
+    """Only those of the customer with this phone number; none if no customer has it."""
 
 
 class PaymentLink(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

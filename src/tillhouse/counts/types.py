@@ -55,7 +55,7 @@ class RequestCounts(msgspec.Struct, frozen=True, rename="camel"):
     """Service requests of guests."""
 
     open: int
-    """Requests that nobody is at."""
+    """Requests that are not begun yet."""
     in_progress: int
     """Requests that somebody is at."""
 

@@ -38,7 +38,7 @@ class NightsCharged(
     Refused,
     message=(
         "A night of the stay was charged already: check the guest out instead, and cancel the "
-        "order of the night if nobody slept there."
+        "order of the night if no guest slept there."
     ),
 ):
     """A check-in is taken back on the day on which it was made by mistake."""

@@ -244,8 +244,8 @@ class HotelSettings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     audit_time: Annotated[str, Meta(examples=["03:00"])]
     """From then on the night before is audited."""
     no_show: NoShowPolicy
-    """The fate of bookings of which nobody came, at the audit: `release` marks them `no_show` and
-    frees their room, `keep` leaves them booked."""
+    """The fate of bookings whose guests didn't come, at the audit: `release` marks them `no_show`
+    and frees their room, `keep` leaves them booked."""
 
 
 class HotelSettingsPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -258,7 +258,7 @@ class HotelSettingsPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=Tru
     audit_time: AuditTime | UnsetType = UNSET
     """From then on the night before is audited."""
     no_show: NoShowPolicy | UnsetType = UNSET
-    """The fate of bookings of which nobody came."""
+    """The fate of bookings whose guests didn't come."""
 
 
 class AuditFilter(Paged):

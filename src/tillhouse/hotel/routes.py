@@ -47,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
           "Say that a room is clean, dirty or out of service", "Room status set",
           idempotent=True),
     Route("DELETE", _ROOM, rooms.delete_room, _WRITE,
-          "Delete a room that nobody has booked", "Room deleted"),
+          "Delete a room that has no bookings", "Room deleted"),
     Route("GET", _PLANS, rates.list_page, _READ, "List rate plans", "Rate plans"),
     Route("POST", _PLANS, rates.create, _WRITE,
           "Create a rate plan", "Rate plan created",

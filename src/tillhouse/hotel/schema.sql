@@ -136,7 +136,7 @@ CREATE TABLE hotel_reservations (
         book_id WITH =, room_id WITH =, daterange(check_in_on, check_out_on) WITH &&
     ) WHERE (status IN ('booked', 'checked_in')) DEFERRABLE
 ) WITH (fillfactor = 75);
--- Nobody moves into a room that somebody has not left, whatever the dates say.
+-- No guest moves into a room that another has not left, whatever the dates say.
 CREATE UNIQUE INDEX hotel_reservations_in_room ON hotel_reservations (book_id, room_id)
     WHERE status = 'checked_in';
 -- The nights at which a room is taken.

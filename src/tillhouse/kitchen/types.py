@@ -74,9 +74,9 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     message_id: MessageId | UnsetType = UNSET
     """The message to the customer; absent when there is none."""
     customer_name: str | UnsetType | None = UNSET
-    """The name of the customer; absent when nobody was told."""
+    """The name of the customer; absent when no customer was told."""
     customer_phone: str | UnsetType = UNSET
-    """The number that was written to; absent when nobody was told."""
+    """The number that was written to; absent when no customer was told."""
 
 
 class NotificationMeta(msgspec.Struct):

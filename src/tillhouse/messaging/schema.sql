@@ -37,7 +37,7 @@ CREATE TABLE conversations (
     status text NOT NULL DEFAULT 'open' CONSTRAINT conversations_status_known
         CHECK (status IN ('open', 'snoozed', 'closed')),
     snoozed_until timestamptz(3),
-    -- Messages of the customer that nobody has marked as read.
+    -- Messages of the customer that are not marked as read.
     unread_count integer NOT NULL DEFAULT 0
         CONSTRAINT conversations_unread_count_not_negative CHECK (unread_count >= 0),
     -- Since when the customer waits for somebody to be assigned; null: somebody is, or the

@@ -23,7 +23,7 @@ ROUTES: tuple[Route, ...] = (
           status=201, idempotent=True, faults=refunds.new_faults),
     Route("POST", f"{_REFUNDS}/preview", refunds.preview, _WRITE,
           "Tell what a refund would give back, without doing it", "Nothing was given back",
-          idempotent=True, faults=refunds.new_faults),
+          faults=refunds.new_faults),
     Route("GET", "/v1/debts", debts.list_debts, _READ_DEBTS,
           "List debts, the last opened first", "Debts"),
     Route("GET", "/v1/debts/{debt_id}", debts.show_debt, _READ_DEBTS, "Read one debt", "Debt"),

@@ -55,7 +55,7 @@ ROOM = Room(
         ConstraintRefusal(
             "orders_on_open_stay",
             NotRecorded,
-            "The stay ended at the same moment: charge the order to nobody's stay.",
+            "The stay ended at the same moment: charge the order to no stay.",
         ),
     ),
     sources=(ORDER_SOURCE, REFUND_SOURCE),

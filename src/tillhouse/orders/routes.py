@@ -105,7 +105,7 @@ ROUTES: tuple[Route, ...] = (
           refused_code=create.NotRecorded.code),
     Route("POST", _ORDERS + "/preview", preview.preview, _WRITE,
           "Tell what an order would come to, without recording it", preview.PREVIEWED,
-          idempotent=True, faults=create.new_faults),
+          faults=create.new_faults),
     Route("GET", _ONE, shown.show, _SEE, "Read one order", "Order"),
     Route("PATCH", _ONE, patch_order, _WRITE,
           "Update status, payment, customer or schedule of an order", "Order updated",

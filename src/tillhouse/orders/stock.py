@@ -17,7 +17,7 @@ from tillhouse.orders.recording.rules.sale import Need, Sale, StockOfPast
 from tillhouse.orders.refunds.store import list_line_stock
 from tillhouse.stock.actions import actor, ensure_levels
 from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
-from tillhouse.stock.rules import shorts
+from tillhouse.stock.rules import UNCOUNTABLE, is_uncountable, shorts
 from tillhouse.stock.store.moves import list_counted_since
 from tillhouse.stock.store.moving import find_results, record_moves
 
@@ -57,8 +57,10 @@ async def reason_against_moves(
     call: Call, needs: Sequence[Need], moves: Sequence[Mapping[str, Any]]
 ) -> str | None:
     """Why these moves of a new order could not be made now; read without a lock."""
-    noted = [NotedStockMove(**move) for move in moves if not move["allows"]]
+    noted = [NotedStockMove(**move) for move in moves]
     found = await find_results(call.db, call.book.id, noted) if noted else []
+    if any(map(is_uncountable, found)):
+        return UNCOUNTABLE
     return shortage(found, names_of(needs))
 
 

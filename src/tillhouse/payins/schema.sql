@@ -90,7 +90,7 @@ CREATE TABLE payins (
     provider_transaction_id text NOT NULL,
     status text NOT NULL CONSTRAINT payins_status_known
         CHECK (status IN ('received', 'reversed')),
-    -- Without one nobody knows what it is for: it is kept as an unapplied receipt.
+    -- Without one its purpose is unknown: it is kept as an unapplied receipt.
     virtual_account_id uuid,
     target_type text,
     target_id uuid,

@@ -53,7 +53,7 @@ CREATE TABLE withdrawals (
     -- Ours, in every call about it.
     provider_key text NOT NULL,
     provider_reference text,
-    -- Whether a call was begun whose outcome nobody knows, and when the last one began.
+    -- Whether a call was begun whose outcome is unknown, and when the last one began.
     is_unclear boolean NOT NULL DEFAULT false,
     asked_at timestamptz(3),
     fee numeric NOT NULL DEFAULT 0 CONSTRAINT withdrawals_fee_bounds CHECK (fee >= 0),

@@ -30,7 +30,7 @@ ENUMS: dict[str, tuple[str, str]] = {
     "FoundKind": ("Found.kind", "The list that a thing is of which a search found."),
     "RoomStatus": (
         "HotelRoom.status",
-        "Whether a room can be moved into: nobody books one that is `out_of_service`.",
+        "Whether a room can be moved into: one that is `out_of_service` can't be booked.",
     ),
     "AgentScript": ("Agent.script", "A conversation that an agent can lead."),
     "AgentStatus": ("Agent.status", "Only an `active` agent calls."),
@@ -52,7 +52,7 @@ ENUMS: dict[str, tuple[str, str]] = {
     "CallStatus": (
         "VoiceCall.status",
         "How far a call is: `queued`, `dialing`, `ringing` and `in_progress`, then one of "
-        "`completed`, `missed` (nobody was reached), `failed` and `cancelled`.",
+        "`completed`, `missed` (not reached), `failed` and `cancelled`.",
     ),
     "EndedBy": ("VoiceCall.ended_by", "The side that ended a call."),
     "QueueReason": (
@@ -83,7 +83,7 @@ ENUMS: dict[str, tuple[str, str]] = {
         "language model (`chat`).",
     ),
     "VoicemailAction": ("Agent.voicemail_action", "What an agent does when a machine answers."),
-    "Environment": ("App.environment", "The book: `test` reaches nobody, `live` is real."),
+    "Environment": ("App.environment", "The book: `test` reaches no real person, `live` is real."),
     "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),
     "FolioMethod": (
         "NewFolioPayment.method",
@@ -100,7 +100,7 @@ ENUMS: dict[str, tuple[str, str]] = {
     ),
     "NoShowPolicy": (
         "HotelSettings.no_show",
-        "What the night audit does with bookings of which nobody came: `release` frees their "
+        "What the night audit does with bookings whose guests didn't come: `release` frees their "
         "room, `keep` leaves them booked.",
     ),
     "KeyStatus": ("Key.status", "Only an `active` key is accepted."),
@@ -187,7 +187,7 @@ ENUMS: dict[str, tuple[str, str]] = {
     "ReservationStatus": (
         "Reservation.status",
         "How far a stay is: `booked`, `checked_in`, `checked_out`; or `cancelled`, or `no_show` "
-        "when nobody came.",
+        "when the guests didn't come.",
     ),
     "Risk": ("ScopeShown.risk", "How much harm a key with this scope can do in wrong hands."),
     "Role": ("Staff.role", "What a person may do in the business."),

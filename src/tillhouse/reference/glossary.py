@@ -7,7 +7,7 @@ FIELDS: dict[str, str] = {
     "access_token": "The token for `Authorization: Bearer`; it lasts 15 minutes.",
     "account_name": "The name that the bank account is held in.",
     "account_number": "The number of the bank account to pay into.",
-    "actor": "The key or person that moved the stock; null: nobody did it by hand.",
+    "actor": "The key or person that moved the stock; null: it was not moved by hand.",
     "actor_name": "The name of the person, key or command that did it, as it was then.",
     "actor_user_id": "The person who did it; null when it was no person.",
     "address": "The postal address, as people write it.",
@@ -28,10 +28,10 @@ FIELDS: dict[str, str] = {
     "no answer.",
     "area": "The part of the place that the table stands in, such as a terrace.",
     "assigned_at": "When the conversation was assigned last.",
-    "assignee": "The person who answers the conversation; null: nobody yet.",
-    "assignee_id": "The person who answers the conversation; null: nobody.",
-    "assignee_name": "The name of the person who answers; null: nobody.",
-    "assigns_automatically": "Whether conversations that nobody answers are assigned to members "
+    "assignee": "The person who answers the conversation; null: not assigned yet.",
+    "assignee_id": "The person who answers the conversation; null: not assigned.",
+    "assignee_name": "The name of the person who answers; null: not assigned.",
+    "assigns_automatically": "Whether conversations without an assignee are assigned to members "
     "who are online, each in turn.",
     "attempts": "How many attempts were made to deliver the event.",
     "attempts_log": "Every attempt with its time, address, status, phases and the start of the "
@@ -197,7 +197,7 @@ FIELDS: dict[str, str] = {
     "on_hand_change": "By how much what is on hand changed.",
     "online_until": "Until when the member is online unless that is renewed; null: the member is "
     "offline.",
-    "open_session": "The guests who sit there now; null: nobody.",
+    "open_session": "The guests who sit there now; null: none.",
     "opened_at": "When the {noun} was opened.",
     "options": "The choices, in their order.",
     "order_id": "The order that this belongs to; null: none.",
@@ -349,7 +349,7 @@ FIELDS: dict[str, str] = {
     "unit": "What one of it is called, such as `plate` or `kg`; null: nothing particular.",
     "unit_price": "The price of one unit, modifiers included.",
     "unpaid_amount": "What scheduled and pending orders of the session have yet to pay.",
-    "unread_count": "How many messages of the customer nobody has marked as read.",
+    "unread_count": "How many messages of the customer are not marked as read.",
     "until": "Up to which day or moment; null: up to now.",
     "updated_at": "When the {noun} changed last.",
     "url": "The address of the {noun}.",

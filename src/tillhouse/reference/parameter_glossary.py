@@ -4,7 +4,7 @@ PARAMETERS: dict[str, str] = {
     "academic_term_id": "Only orders for this academic term.",
     "all": "Also tickets that are served or closed, the newest first.",
     "api_key_id": "Only what this API key did, or what was done to it.",
-    "assigned": "Only conversations that somebody answers (true), or that nobody does (false).",
+    "assigned": "Only conversations with an assignee (true), or without one (false).",
     "assignee_id": "Only conversations that this person answers.",
     "attachment_id": "The id of the attachment.",
     "call_id": "The id of the call.",

@@ -22,7 +22,7 @@ ROUTES: tuple[Route, ...] = (
           "Update a table", "Table updated",
           faults=actions.table_patch_faults),
     Route("DELETE", _TABLE, actions.delete_table, _WRITE,
-          "Delete a table at which nobody sits", "Table deleted"),
+          "Delete a table that has no guests", "Table deleted"),
     Route("GET", _SESSIONS, actions.list_sessions, _READ,
           "List table sessions, the last opened first", "Table sessions"),
     Route("POST", _SESSIONS, actions.open_session, _WRITE,

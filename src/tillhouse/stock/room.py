@@ -7,6 +7,7 @@ from tillhouse.http.route import Scope as Needs
 from tillhouse.room import Room
 from tillhouse.stock import actions
 from tillhouse.stock.events import EVENTS
+from tillhouse.stock.rules import BOUNDS, UNCOUNTABLE
 
 _STOCK = "/v1/inventory"
 _READ = Needs("products:read")
@@ -37,10 +38,5 @@ ROOM = Room(
     events=EVENTS,
     scopes=(Scope("inventory:write", "Adjust stock", "Catalog", "medium"),),
     kept_tables=("stock_levels", "stock_moves"),
-    refusals=(
-        not_allowed(
-            "stock_levels_on_hand_bounds",
-            "The stock of a variant would be more than can be counted: check the quantity.",
-        ),
-    ),
+    refusals=tuple(not_allowed(name, UNCOUNTABLE) for name in BOUNDS.values()),
 )

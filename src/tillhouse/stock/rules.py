@@ -24,6 +24,14 @@ from tillhouse.stock.types import (
 )
 from tillhouse.webhooks.events import ChangeData
 
+# The constraints of a level, by what they bound.
+BOUNDS = {
+    "on_hand": "stock_levels_on_hand_bounds",
+    "reserved": "stock_levels_reserved_bounds",
+}
+UNCOUNTABLE = "The stock of a variant would be more than can be counted: check the quantity."
+LEVEL_LIMIT = 10**12
+
 
 class Short(msgspec.Struct, frozen=True):
     """A variant of which more was asked for than there is."""
@@ -49,6 +57,15 @@ def shorts(moved: Iterable[MovedStock]) -> list[Short]:
         for one in moved
         if not one.is_moved
     ]
+
+
+def is_uncountable(one: MovedStock) -> bool:
+    """Whether a move that could be made would leave a level beyond its bounds.
+
+    The move isn't made: the levels are those of before.
+    """
+    on_hand, reserved = one.on_hand + one.on_hand_change, one.reserved + one.reserved_change
+    return one.is_moved and (abs(on_hand) >= LEVEL_LIMIT or reserved >= LEVEL_LIMIT)
 
 
 def crossings(one: MovedStock) -> Iterator[EventType]:

@@ -38,7 +38,7 @@ async def find_business(db: Db, business_id: BusinessId) -> BusinessShown | None
 
 
 async def lock_business(db: Db, business_id: BusinessId) -> BusinessShown | None:
-    """A business that nobody else changes until the transaction ends."""
+    """A business, locked until the transaction ends."""
     return _shown(await db.fetchrow(_BUSINESS + " FOR NO KEY UPDATE", business_id))
 
 

@@ -75,9 +75,9 @@ class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
     customer_id: CustomerId | None = None
     """Only this customer's; not together with `customer_email` or `customer_phone`."""
     customer_email: Filter | None = None
-    """Only those of the customer with this e-mail address; of nobody if nobody has it."""
+    """Only those of the customer with this e-mail address; none if no customer has it."""
     customer_phone: Filter | None = None
-    """Only those of the customer with this phone number; of nobody if nobody has it."""
+    """Only those of the customer with this phone number; none if no customer has it."""
 
 
 class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -45,7 +45,7 @@ class TypeAvailability(msgspec.Struct, frozen=True, rename="camel", kw_only=True
     rooms_count: int
     """How many rooms of it there are."""
     out_of_service: int
-    """How many of them nobody can book now."""
+    """How many of them can't be booked now."""
     free_throughout: int
     """How many rooms can be booked for all of the nights, also where bookings change rooms."""
     nights: list[FreeNight]

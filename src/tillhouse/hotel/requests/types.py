@@ -53,21 +53,21 @@ class ServiceRequest(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     source: RequestSource
     """How the wish was heard."""
     guest_id: UUID | None
-    """The guest; null: nobody's wish, such as the repair of an empty room."""
+    """The guest; null: no guest's wish, such as the repair of an empty room."""
     guest_name: Annotated[str, Meta(examples=["Chinedu Eze"])] | None
     """That guest's name."""
     reservation_id: UUID | None
-    """The stay; null: none was named, and nobody was checked in there."""
+    """The stay; null: none was named, and none was checked in there."""
     room_id: UUID | None
     """The room; null: none was named."""
     room_number: Annotated[str, Meta(examples=["101"])] | None
     """The number on that room's door."""
     assignee_id: UserId | None
-    """The member of the business who sees to it; null: nobody yet."""
+    """The member of the business who sees to it; null: not assigned yet."""
     assignee_name: Annotated[str, Meta(examples=["Ada Okafor"])] | None
     """That member's name."""
     started_at: Timestamp | None
-    """When somebody began with it; null: nobody did."""
+    """When somebody began with it; null: not begun."""
     ended_at: Timestamp | None
     """When it was done or cancelled; null: not yet."""
     created_at: Timestamp

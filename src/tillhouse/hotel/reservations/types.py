@@ -171,7 +171,7 @@ class Reservation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     cancelled_at: Timestamp | None
     """When it was cancelled; null: it wasn't."""
     no_show_at: Timestamp | None
-    """When nobody had come; null: it isn't so."""
+    """When it was marked `no_show`; null: it wasn't."""
     cancel_reason: str | None
     """Why it was cancelled."""
     created_at: Timestamp

@@ -66,7 +66,7 @@ class NewRoom(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     floor: Floor | None = None
     """The floor that it is on."""
     status: RoomStatus = "clean"
-    """`out_of_service`: nobody can book it."""
+    """`out_of_service`: it can't be booked."""
     notes: HotelText | None = None
     """Words for those who work there."""
 
@@ -79,7 +79,7 @@ class RoomPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     floor: Floor | UnsetType | None = UNSET
     """The floor that it is on."""
     status: RoomStatus | UnsetType = UNSET
-    """`out_of_service`: nobody can book it."""
+    """`out_of_service`: it can't be booked."""
     notes: HotelText | UnsetType | None = UNSET
     """Words for those who work there."""
 
@@ -88,7 +88,7 @@ class RoomStatusChange(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
     """How a room is now; absent fields stay, null clears."""
 
     status: RoomStatus
-    """`out_of_service`: nobody can book it."""
+    """`out_of_service`: it can't be booked."""
     notes: HotelText | UnsetType | None = UNSET
     """Words for those who work there."""
 
@@ -106,7 +106,7 @@ class HotelRoom(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     status: RoomStatus
     notes: str | None
     reservation_id: UUID | None
-    """The stay that is checked in there; null: nobody's."""
+    """The stay that is checked in there; null: none."""
     guest_name: Annotated[str, Meta(examples=["Chinedu Eze"])] | None
     """The guest of that stay."""
     created_at: Timestamp

@@ -18,7 +18,7 @@ def check_credit(before: OrderState, after: OrderState) -> None:
     if spent <= 0 or after.payment_method != "credit":
         return
     if after.customer_id is None:
-        raise Refused("Nobody's credit can be spent: give the order a customer first.")
+        raise Refused("Only a customer's credit can be spent: give the order a customer first.")
     owed = max(after.position().due - before.amount_paid, Decimal(0))
     if spent > owed:
         raise Refused(

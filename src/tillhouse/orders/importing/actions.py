@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -34,7 +35,6 @@ from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_fact
 from tillhouse.orders.store import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.store.facts import list_owners
-from tillhouse.products.values import Price
 from tillhouse.webhooks.emit import Source
 
 NAME = "Import"
@@ -184,7 +184,7 @@ async def _record(
             wanted = WantedCustomer(name=name, phone_number=ready.phone)
             customer_id, _ = await find_or_create(call, wanted)
             new = msgspec.structs.replace(new, customer_id=customer_id)
-        outcome = await create.create(call, _as_sold(new), stock)
+        outcome = await create.create(call, new, stock)
     if outcome.sending is not None:
         # The order is recorded, whatever becomes of the message.
         with contextlib.suppress(Problem, *FAILURES):
@@ -192,11 +192,11 @@ async def _record(
     return Recorded(is_there=outcome.is_replay)
 
 
-def _as_sold(new: NewOrder) -> NewOrder:
+def _as_sold(value: dict[str, Any]) -> dict[str, Any]:
     """The order as its file tells it: what was charged for service is in there, or was nothing."""
-    if new.service_charge_amount is not None:
-        return new
-    return msgspec.structs.replace(new, service_charge_amount=Price(0))
+    if value.get("service_charge_amount") is not None:
+        return value
+    return {**value, "service_charge_amount": 0}
 
 
 def _is_key(error: asyncpg.PostgresError) -> bool:
@@ -284,7 +284,7 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
                 ids = {"product_id": str(product_id)}
                 ids |= {} if variant_id is None else {"variant_id": str(variant_id)}
                 value["items"][index] |= ids
-        case.new = right_parts(value, NewOrder)
+        case.new = right_parts(_as_sold(value), NewOrder)
 
 
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:

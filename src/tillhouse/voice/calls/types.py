@@ -148,7 +148,7 @@ class CalledCustomer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The person who is called."""
 
     id: CustomerId | None
-    """The customer with this number when the call was placed; null: nobody known."""
+    """The customer with this number when the call was placed; null: no known one."""
     name: Annotated[str, Meta(examples=["Bola Ahmed"])] | None
     phone_number: Annotated[str, Meta(examples=["+2348030000000"])]
     """The telephone that is called."""
@@ -243,7 +243,7 @@ class VoiceCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     ended_at: Timestamp | None
     """When it reached its final status."""
     duration_seconds: int
-    """How long it lasted from the answer on; 0 when nobody answered."""
+    """How long it lasted from the answer on; 0 when it was not answered."""
     ended_reason: Annotated[str, Meta(examples=["customer_hangup"])] | None
     """Why it ended, as docs/voice.md lists them."""
     ended_by: EndedBy | None
@@ -302,7 +302,7 @@ class Turn(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     end_ms: int
     """When it ended, in milliseconds since the answer."""
     confidence: float | None
-    """How sure the hearing was, from 0 to 1; null: nothing was heard, or nobody can tell."""
+    """How sure the hearing was, from 0 to 1; null: nothing was heard, or it is unknown."""
 
 
 class Transcript(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

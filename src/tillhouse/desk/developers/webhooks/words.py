@@ -16,7 +16,7 @@ from tillhouse.kit.clock import parse_timestamp
 WEBHOOKS = "/desk/developers/webhooks"
 DELIVERIES = f"{WEBHOOKS}/deliveries"
 TICKS_MAX = 40
-# A delivery that nobody tried within this time waits for more than its turn.
+# A delivery that no sender tried within this time waits for more than its turn.
 _TRIED_WITHIN = timedelta(minutes=1)
 _MARKS = {"delivered": "good", "failed": "bad", "pending": "none"}
 Data = Mapping[str, Any]

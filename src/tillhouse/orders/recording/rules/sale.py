@@ -160,7 +160,7 @@ def _session_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError
 
 def _server_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.served_by_user_id is not None and facts.server_name is None:
-        yield FieldError("served_by_user_id", "is nobody of this business")
+        yield FieldError("served_by_user_id", "is no member of this business")
 
 
 def _term_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
@@ -276,14 +276,14 @@ def _against_stay(facts: RecordingFacts) -> str | None:
         if facts.room is None:
             return None
         return (
-            f"Nobody is checked in in room {facts.room.number}: name the reservation, or leave "
+            f"No stay is checked in in room {facts.room.number}: name the reservation, or leave "
             "hotel_room_id out."
         )
     if facts.stay.status in ("booked", "checked_in"):
         return None
     return (
         f"The reservation {facts.stay.short_code} is {facts.stay.status}: charge the order to "
-        "another one, or to nobody's stay."
+        "another one, or to no stay."
     )
 
 
