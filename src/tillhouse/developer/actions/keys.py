@@ -26,7 +26,7 @@ from tillhouse.developer.types import (
 )
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
 from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField, given
@@ -83,10 +83,7 @@ async def list_all(call: Call, wanted: AppFilter) -> list[Key]:
 
 async def show(call: Call, key_id: KeyId) -> Key:
     """One key."""
-    key = await store.show_key(call.db, call.user.books.all(), key_id, call.now)
-    if key is None:
-        raise Missing
-    return key
+    return existing(await store.show_key(call.db, call.user.books.all(), key_id, call.now))
 
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
@@ -166,10 +163,7 @@ async def delete(call: Call, key_id: KeyId) -> Deleted:
 
 
 async def _lock(call: Call, key_id: KeyId) -> Record:
-    row = await store.lock_key(call.db, call.user.books.all(), key_id)
-    if row is None:
-        raise Missing
-    return row
+    return existing(await store.lock_key(call.db, call.user.books.all(), key_id))
 
 
 async def _lock_usable(call: Call, key_id: KeyId) -> Record:

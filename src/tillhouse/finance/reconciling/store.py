@@ -293,7 +293,7 @@ async def list_links(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence
 
 async def show_wallet(db: Db, book_id: UUID) -> dict[str, Any]:
     """The balance of the wallet, and the sum that its payments and withdrawals come to."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT coalesce((SELECT b.credits - b.debits FROM ledger_balances b
                 WHERE b.book_id = $1 AND b.kind = 'wallet' AND b.owner_id = $2), 0) AS balance,
@@ -316,13 +316,12 @@ async def show_wallet(db: Db, book_id: UUID) -> dict[str, Any]:
         book_id,
         NO_OWNER,
     )
-    assert row is not None, "it has no condition"  # noqa: S101
     return dict(row)
 
 
 async def find_own_balances(db: Db, book_id: UUID) -> OwnBalances:
     """The balance of the wallet, and that booked at providers, in the book's currency."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT coalesce((SELECT b.credits - b.debits FROM ledger_balances b
                 WHERE b.book_id = $1 AND b.kind = 'wallet' AND b.owner_id = $2), 0) AS wallet,
@@ -335,7 +334,6 @@ async def find_own_balances(db: Db, book_id: UUID) -> OwnBalances:
         book_id,
         NO_OWNER,
     )
-    assert row is not None, "it has no condition"  # noqa: S101
     return OwnBalances(row["wallet"], row["booked"])
 
 

@@ -39,7 +39,7 @@ async def find_named(
     guest_id: UUID | None,
 ) -> NamedFacts:
     """The stay, the room and the guest that are named; of a room alone, the stay in it."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT v.id AS stay_id, v.status AS stay_status, v.guest_id AS stay_guest_id,
             v.room_id AS stay_room_id,
@@ -57,7 +57,6 @@ async def find_named(
         room_id,
         guest_id,
     )
-    assert row is not None, "it begins with one row"  # noqa: S101
     return NamedFacts(**row)
 
 
@@ -65,7 +64,7 @@ async def insert_request(
     db: Db, key: BookKey, subject: RequestSubject, new: NewServiceRequest, now: datetime
 ) -> ServiceRequest:
     """A service request, as it is shown."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         WITH s AS (
             INSERT INTO hotel_service_requests (book_id, id, category, status, source,
@@ -83,7 +82,6 @@ async def insert_request(
         *msgspec.structs.astuple(subject),
         now,
     )
-    assert row is not None, "it inserts"  # noqa: S101
     return ServiceRequest(**row)
 
 

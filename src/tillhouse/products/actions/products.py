@@ -8,7 +8,7 @@ from tillhouse.db import changes
 from tillhouse.db.where import rows_of
 from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import ProductId, new_id
 from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.products import making, rules
@@ -44,10 +44,7 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
 
 async def show(call: Call, product_id: ProductId) -> Product:
     """One product."""
-    found = await store.show_product(call.db, call.book.id, product_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_product(call.db, call.book.id, product_id))
 
 
 async def create(call: Call, new: NewProduct) -> Product:
