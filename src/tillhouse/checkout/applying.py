@@ -232,14 +232,7 @@ async def _from_stay(call: Call, stay: Stay, link_id: UUID, payin: Payin) -> Non
 
 
 def _paid_link(link: Record) -> PaidLink:
-    return PaidLink(
-        id=link["id"],
-        reference=link["reference"],
-        target_type=link["target_type"],
-        target_id=link["target_id"],
-        amount=link["amount"],
-        currency=link["currency"],
-    )
+    return PaidLink(**{name: link[name] for name in PaidLink.__struct_fields__})
 
 
 def _payer(link: Record) -> Payer | None:

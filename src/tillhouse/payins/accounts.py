@@ -19,6 +19,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import CHANCE, BookId, BookKey, new_id, random_text
+from tillhouse.kit.partial import facts_of
 from tillhouse.kit.text import storable
 from tillhouse.payins.asking import first_asking
 from tillhouse.payins.connections import EmailNeeded, choose_provider, find_provider
@@ -136,15 +137,13 @@ async def _claim(
         services, db, target.book, target.collects, rng, avoided=avoided
     )
     key = BookKey(target.book.id, new_id())
-    new = store.AccountToOpen(
+    new = facts_of(
+        store.AccountToOpen,
+        target,
         target_type=target.type,
         target_id=target.id,
         provider=connection.provider.name,
         reference=new_reference(),
-        amount=target.amount,
-        currency=target.currency,
-        expires_at=target.expires_at,
-        order_id=target.order_id,
     )
     if not await store.insert_account(db, key, new, at):
         return None
@@ -189,7 +188,7 @@ async def _open(
         return None
     async with services.pool.transaction() as db:
         at = now()
-        if await store.update_opened(db, key, _row(opened), at):
+        if await store.update_opened(db, key, facts_of(store.OpenedRow, opened), at):
             new, due_at = first_asking(target.book.id, account.id, at)
             await queue_job(db, new, due_at, at)
         found = await store.find_account(db, key)
@@ -228,17 +227,6 @@ def _living(opened: OpenedAccount) -> OpenedAccount:
     if opened.expires_at is not None and opened.expires_at <= now():
         raise ProviderRefused("the account that was opened has expired already")
     return opened
-
-
-def _row(opened: OpenedAccount) -> store.OpenedRow:
-    return store.OpenedRow(
-        provider_reference=opened.provider_reference,
-        account_number=opened.account_number,
-        bank_name=opened.bank_name,
-        account_name=opened.account_name,
-        url=opened.url,
-        expires_at=opened.expires_at,
-    )
 
 
 def _sentence(provider: str, reason: str) -> str:

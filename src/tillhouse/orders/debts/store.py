@@ -82,15 +82,6 @@ async def show_debt(db: Db, book_id: UUID, debt_id: UUID) -> Debt | None:
 
 
 def _debt(row: Record) -> Debt:
-    return Debt(
-        id=row["id"],
-        order_id=row["order_id"],
-        order_short_code=row["order_short_code"],
-        customer=Debtor(row["customer_id"], row["customer_name"]),
-        status=row["status"],
-        balance=row["balance"],
-        currency=row["currency"],
-        opened_at=row["opened_at"],
-        closed_at=row["closed_at"],
-        updated_at=row["updated_at"],
-    )
+    known = dict(row)
+    debtor = Debtor(known.pop("customer_id"), known.pop("customer_name"))
+    return Debt(**known, customer=debtor)

@@ -11,6 +11,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import ProductId, new_id
 from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import facts_of
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData
@@ -136,14 +137,4 @@ async def _facts_of(call: Call, named: NamedProductIds, old: Configuration) -> E
 
 def data_of(product: Product | Configuration, updated_at: str) -> ProductData:
     """The data of product events."""
-    return ProductData(
-        id=product.id,
-        name=product.name,
-        type=product.type,
-        base_price=product.base_price,
-        category_id=product.category_id,
-        unit=product.unit,
-        is_active=product.is_active,
-        is_extra_only=product.is_extra_only,
-        updated_at=updated_at,
-    )
+    return facts_of(ProductData, product, updated_at=updated_at)
