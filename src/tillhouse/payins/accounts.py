@@ -8,7 +8,6 @@ asks again with the same reference.
 import asyncio
 from datetime import datetime, timedelta
 from random import Random
-from uuid import UUID
 
 import msgspec
 import structlog
@@ -18,7 +17,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
-from tillhouse.kit.ids import CHANCE, BookId, BookKey, new_id, random_text
+from tillhouse.kit.ids import CHANCE, BookKey, new_id, random_text
 from tillhouse.kit.partial import facts_of
 from tillhouse.kit.text import storable
 from tillhouse.payins.asking import first_asking
@@ -94,13 +93,6 @@ async def open_account(
             awaited = BookKey(target.book.id, account.id) if account else None
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _PAUSE_MAX_S)
-
-
-async def find_open_account(
-    db: Db, book_id: BookId, target_type: str, target_id: UUID
-) -> VirtualAccount | None:
-    """The account of a target that can be paid into now, without opening one."""
-    return await store.find_open(db, book_id, (target_type, target_id), now())
 
 
 async def _check_awaited(db: Db, awaited: BookKey | None) -> None:

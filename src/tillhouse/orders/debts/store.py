@@ -66,9 +66,7 @@ async def list_debts(db: Db, book_id: UUID, wanted: DebtConditions, page: Page) 
         + " AND d.id IN (SELECT d.id FROM debts d WHERE d.book_id = $1"
         + where.sql()
         + " ORDER BY d.opened_at DESC, d.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + ") ORDER BY d.opened_at DESC, d.id DESC",
         *where.args,
     )

@@ -281,12 +281,7 @@ async def list_disputes(
     """One page of the disputes that fit, the newest first."""
     where = _where(book_id, query)
     return await db.fetch(
-        _SHOWN
-        + where.sql()
-        + " ORDER BY d.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _SHOWN + where.sql() + " ORDER BY d.id DESC LIMIT " + where.window(page),
         *where.args,
     )
 

@@ -68,9 +68,7 @@ async def list_newest(
         + where.sql()
         + _NEWEST
         + " LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + _SHOWN,
         *where.args,
     )
@@ -115,9 +113,7 @@ async def list_found(
         + where.sql()
         + _NEWEST
         + " LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + _SHOWN,
         *where.args,
     )
