@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 
-from tillhouse.providers.telephony.lines import until_end
+from tillhouse.providers.telephony.line_sound import until_end
 from tillhouse.providers.telephony.provider import (
     Answered,
     Audio,

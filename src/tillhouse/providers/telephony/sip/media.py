@@ -7,7 +7,7 @@ from collections import deque
 
 import msgspec
 
-from tillhouse.providers.telephony.lines import HeardAudio
+from tillhouse.providers.telephony.line_sound import HeardAudio
 from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711, keys, rtp
 from tillhouse.providers.telephony.sip.jitter import JitterBuffer

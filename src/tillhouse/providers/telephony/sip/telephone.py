@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from tillhouse.providers.names import PATIENCE_S, LookUp, Names, literal, look_up
-from tillhouse.providers.telephony.lines import EndedLine
+from tillhouse.providers.telephony.line_sound import EndedLine
 from tillhouse.providers.telephony.provider import Capability, Dial, LineEnded
 from tillhouse.providers.telephony.sip.line import SipLine
 from tillhouse.providers.telephony.sip.media import RtpSession

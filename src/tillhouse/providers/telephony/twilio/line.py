@@ -12,7 +12,7 @@ from typing import cast
 import msgspec
 
 from tillhouse.providers.payments.provider import NotReached, Unclear
-from tillhouse.providers.telephony.lines import until_end
+from tillhouse.providers.telephony.line_sound import until_end
 from tillhouse.providers.telephony.provider import (
     Answered,
     AnsweredBy,

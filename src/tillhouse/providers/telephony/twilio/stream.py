@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
-from tillhouse.providers.telephony.lines import HeardAudio
+from tillhouse.providers.telephony.line_sound import HeardAudio
 from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711
 from tillhouse.providers.telephony.twilio import messages

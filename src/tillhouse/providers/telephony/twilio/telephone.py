@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from tillhouse.providers.payments.provider import NotReached, Unclear
-from tillhouse.providers.telephony.lines import EndedLine
+from tillhouse.providers.telephony.line_sound import EndedLine
 from tillhouse.providers.telephony.provider import (
     Capability,
     Dial,
