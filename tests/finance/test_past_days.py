@@ -81,7 +81,7 @@ async def _given_back_then(till: Giving, asked: Body, order: Body) -> None:
         assert state is not None
         call = system_call(till.services, db, sent.business_id, sent.book)
         call.now = parse_timestamp(_THEN)
-        await complete(RefundOutcome(call, state, sent, "R-1"))
+        await complete(RefundOutcome(call=call, order=state, sent=sent, provider_reference="R-1"))
 
 
 async def _told(books: Books, day: str) -> tuple[set[tuple[str, Decimal]], Decimal, Decimal]:

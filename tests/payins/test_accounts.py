@@ -8,8 +8,9 @@ import pytest
 
 from tests.payins.collecting import Collecting
 from tillhouse.kit.clock import now
-from tillhouse.payins.accounts import LEASE, find_open_account, open_account
+from tillhouse.payins.accounts import LEASE, open_account
 from tillhouse.payins.connections import Collects, NoProvider, choose_provider
+from tillhouse.payins.store.accounts import find_open
 
 
 async def statuses(till: Collecting) -> list[str]:
@@ -33,11 +34,11 @@ async def test_an_account_lives_as_long_as_it_fits(till: Collecting) -> None:
     first = await open_account(till.services, target)
     assert await open_account(till.services, target) == first
     async with till.services.pool.reading() as db:
-        assert await find_open_account(db, till.book.id, target.type, target.id) == first
+        assert await find_open(db, till.book.id, (target.type, target.id), now()) == first
     query = "UPDATE virtual_accounts SET expires_at = $2 WHERE book_id = $1"
     await till.sql.execute(query, till.book.id, now())
     async with till.services.pool.reading() as db:
-        assert await find_open_account(db, till.book.id, target.type, target.id) is None
+        assert await find_open(db, till.book.id, (target.type, target.id), now()) is None
     second = await open_account(till.services, target)
     other = till.target(amount="900.50", id=target.id)
     third = await open_account(till.services, other)

@@ -22,11 +22,10 @@ from tillhouse.db.pool import Db
 from tillhouse.folios import payments as folios
 from tillhouse.folios.facts import Stay
 from tillhouse.jobs.kinds import Job, LocalKind
-from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.ledger.rules import Ledger
-from tillhouse.orders.announce import amounts
+from tillhouse.orders.announce import amounts, told
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.deposits.applying import give_back
 from tillhouse.orders.deposits.beginning import METHOD
@@ -171,16 +170,9 @@ async def _to_wallet(call: Call, link: Record, payin: Payin) -> UUID:
         "customerId": link["customer_id"],
         "transactionId": transaction_id,
     }
-    paid = PaymentData(
-        business_id=call.business_id,
-        store_id=None,
-        occurred_at=iso(call.now),
-        event_type=PAYMENT_RECEIVED.code,
-        entity_type="payment_link",
-        entity_id=link["id"],
-        metadata=metadata,
-        payment_link=_paid_link(link),
-    )
+    entity = ("payment_link", link["id"], None)
+    paid = told(PaymentData, call, PAYMENT_RECEIVED, entity, metadata)
+    paid.payment_link = _paid_link(link)
     if (payer := _payer(link)) is not None:
         paid.customer = payer
     await emit_all(call, [(PAYMENT_RECEIVED, paid)])
@@ -232,14 +224,7 @@ async def _from_stay(call: Call, stay: Stay, link_id: UUID, payin: Payin) -> Non
 
 
 def _paid_link(link: Record) -> PaidLink:
-    return PaidLink(
-        id=link["id"],
-        reference=link["reference"],
-        target_type=link["target_type"],
-        target_id=link["target_id"],
-        amount=link["amount"],
-        currency=link["currency"],
-    )
+    return PaidLink(**{name: link[name] for name in PaidLink.__struct_fields__})
 
 
 def _payer(link: Record) -> Payer | None:

@@ -17,7 +17,7 @@ from tillhouse.db import changes
 from tillhouse.db.pool import Db
 from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
+from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check, existing
 from tillhouse.kit.ids import BookId, CustomerId, new_id
 from tillhouse.kit.page import Deleted, PageOf
 from tillhouse.webhooks.emit import emit
@@ -65,17 +65,12 @@ async def list_page(call: Call, wanted: CustomerFilter) -> PageOf[Customer]:
 
 async def show(call: Call, customer_id: CustomerId) -> Customer:
     """One customer."""
-    found = await store.show_customer(call.db, call.book.id, customer_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_customer(call.db, call.book.id, customer_id))
 
 
 async def change(call: Call, customer_id: CustomerId, patch: CustomerPatch) -> Customer:
     """Change the fields that the patch names; equal values change nothing."""
-    before = await store.lock_customer(call.db, call.book.id, customer_id)
-    if before is None:
-        raise Missing
+    before = existing(await store.lock_customer(call.db, call.book.id, customer_id))
     country = await store.find_country(call.db, call.book.id)
     check(rules.number_faults(patch, country))
     old = rules.contact_of(before)

@@ -46,6 +46,10 @@ class Where:
         self.args.append(value)
         return cast(LiteralString, f"${len(self.args)}")
 
+    def window(self, page: Page) -> LiteralString:
+        """Add the limit and the offset of a page, and name their placeholders."""
+        return self.slot(page.per_page) + " OFFSET " + self.slot(page.offset)
+
 
 def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
     """A page's rows in its order, unless these texts of all its rows come to more than 8 MiB.

@@ -6,11 +6,9 @@ from tillhouse.access.call import Call
 from tillhouse.folios.facts import Stay
 from tillhouse.folios.returning.store import SentStayRefund, StayRefundEnding
 from tillhouse.folios.store.payments import FolioPaymentRow
-from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
-from tillhouse.orders.announce import amounts
+from tillhouse.orders.announce import amounts, received, told
 from tillhouse.orders.deposits.beginning import METHOD
-from tillhouse.orders.events import PAYMENT_RECEIVED, PaymentData
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.webhooks.emit import emit
 from tillhouse.webhooks.events import ChangeData
@@ -32,22 +30,7 @@ async def announce_paid(call: Call, stay: Stay, row: FolioPaymentRow, tender: Te
         "paymentId": row.id,
         "transactionId": row.transaction_id,
     }
-    data = PaymentData(
-        business_id=call.business_id,
-        event_type=PAYMENT_RECEIVED.code,
-        entity_type="hotel_reservation",
-        entity_id=stay.id,
-        store_id=None,
-        metadata=metadata,
-        occurred_at=iso(call.now),
-    )
-    if tender.link is not None:
-        data.payment_link = tender.link
-        data.metadata["paymentLinkId"] = tender.link.id
-    if tender.payer is not None:
-        data.customer = tender.payer
-        data.metadata["customerId"] = tender.payer.id
-    await emit(call, PAYMENT_RECEIVED, data)
+    await emit(call, *received(call, ("hotel_reservation", stay.id, None), metadata, tender))
 
 
 async def announce_refunded(
@@ -65,13 +48,5 @@ async def announce_refunded(
         "customerId": sent.customer_id,
         "transactionId": None if row is None else row.transaction_id,
     }
-    data = ChangeData(
-        business_id=call.business_id,
-        event_type=PAYMENT_REFUNDED.code,
-        entity_type="hotel_reservation",
-        entity_id=stay.id,
-        store_id=None,
-        metadata=metadata,
-        occurred_at=iso(call.now),
-    )
-    await emit(call, PAYMENT_REFUNDED, data)
+    entity = ("hotel_reservation", stay.id, None)
+    await emit(call, PAYMENT_REFUNDED, told(ChangeData, call, PAYMENT_REFUNDED, entity, metadata))

@@ -9,11 +9,8 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.folios import rules
 from tillhouse.folios.facts import (
-    DisputeRow,
     FolioRows,
     OrderRow,
-    PaymentRow,
-    ReturnRow,
     Stay,
     costs,
 )
@@ -22,7 +19,6 @@ from tillhouse.folios.types import (
     Folio,
     FolioCharge,
     FolioPayment,
-    FolioPaymentKind,
     FolioRefund,
     FolioTax,
 )
@@ -30,8 +26,8 @@ from tillhouse.hotel.rates.rules import NightCost, read_taxes
 from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
+from tillhouse.kit.partial import facts_of
 from tillhouse.orders.money_types import DisputeShown
-from tillhouse.orders.types import PaymentMethod, Status
 
 _ZERO = Decimal(0)
 
@@ -58,9 +54,9 @@ def folio_of(found: FolioRows) -> Folio:
         customer_id=stay.customer_id,
         currency=stay.currency,
         charges=[_charge(row) for row in found.orders if row.status != "deleted"],
-        payments=[_payment(one) for one in found.payments],
-        refunds=[_refund(one) for one in found.returns],
-        disputes=[_dispute(one) for one in found.disputes],
+        payments=[facts_of(FolioPayment, one) for one in found.payments],
+        refunds=[facts_of(FolioRefund, one, requested_at=one.at) for one in found.returns],
+        disputes=[facts_of(DisputeShown, one) for one in found.disputes],
         night_taxes=_night_taxes(stay, [nights[one] for one in _charged(found) if one in nights]),
         charges_total=_sum(one.position.sold - one.position.returned for one in orders),
         payments_total=_sum(one.signed for one in found.moved if one.kind != "use"),
@@ -98,58 +94,5 @@ def _sum(amounts: Iterable[Decimal]) -> Decimal:
 
 
 def _charge(row: OrderRow) -> FolioCharge:
-    return FolioCharge(
-        order_id=row.id,
-        short_code=row.short_code,
-        night=row.night.isoformat() if row.night else None,
-        summary=row.summary,
-        status=cast("Status", row.status),
-        total_amount=row.total_amount,
-        refunded_amount=row.refunded_amount,
-        amount_paid=row.amount_paid,
-        remaining_amount=row.remaining_amount,
-        customer_id=row.customer_id,
-        occurred_at=row.occurred_at,
-    )
-
-
-def _payment(row: PaymentRow) -> FolioPayment:
-    return FolioPayment(
-        id=row.id,
-        kind=cast("FolioPaymentKind", row.kind),
-        amount=row.amount,
-        method=cast("PaymentMethod", row.method),
-        reference=row.reference,
-        reason=row.reason,
-        payment_link_id=row.payment_link_id,
-        transaction_id=row.transaction_id,
-        at=row.at,
-        by=row.by,
-    )
-
-
-def _dispute(row: DisputeRow) -> DisputeShown:
-    return DisputeShown(
-        id=row.id,
-        status=row.status,
-        amount=row.amount,
-        taken_amount=row.taken_amount,
-        fee=row.fee,
-        evidence_due_by=row.evidence_due_by,
-        opened_at=row.opened_at,
-    )
-
-
-def _refund(row: ReturnRow) -> FolioRefund:
-    return FolioRefund(
-        id=row.id,
-        status=row.status,
-        amount=row.amount,
-        provider=row.provider,
-        provider_refund_id=row.provider_refund_id,
-        payment_id=row.payment_id,
-        reason=row.reason,
-        failure_reason=row.failure_reason,
-        requested_at=row.at,
-        by=row.by,
-    )
+    night = row.night.isoformat() if row.night else None
+    return facts_of(FolioCharge, row, order_id=row.id, night=night)

@@ -67,9 +67,10 @@ def made(type_: type[T], parts: dict[str, Callable[[], Any]]) -> T:
     return type_(**right) if len(right) == len(parts) else cast("T", PartialBody(right))
 
 
-def facts_of(type_: type[S], source: msgspec.Struct) -> S:
-    """The facts that stand in something larger, under the same names."""
-    return type_(**{name: getattr(source, name) for name in type_.__struct_fields__})
+def facts_of(type_: type[S], source: msgspec.Struct, **others: object) -> S:
+    """The facts that stand in something else under the same names, beside those that are given."""
+    names = [name for name in type_.__struct_fields__ if name not in others]
+    return type_(**{name: getattr(source, name) for name in names}, **others)
 
 
 def merged(old: S, patch: msgspec.Struct, apart: Collection[str] = ()) -> S:

@@ -24,7 +24,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.connecting import FAILURES
 from tillhouse.db.where import rows_of
-from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
+from tillhouse.kit.errors import FieldError, Unavailable, check, existing
 from tillhouse.kit.ids import BookKey, OrderId, TicketId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
@@ -76,9 +76,7 @@ async def move(call: Call, ticket_id: TicketId, stage: Stage) -> MovedTicket:
 
     A ticket that stands there already is left as it is; one that is closed is refused (400).
     """
-    row = await store.update_stage(call.db, call.book.id, ticket_id, stage, call.now)
-    if row is None:
-        raise Missing
+    row = existing(await store.update_stage(call.db, call.book.id, ticket_id, stage, call.now))
     if row["is_closed"]:
         raise rules.TicketClosed
     ticket = Ticket(id=row["id"], order_id=row["order_id"], station=row["station"], status=stage)
@@ -193,10 +191,7 @@ async def list_tickets(call: Call, wanted: TicketFilter) -> PageOf[TicketShown]:
 
 async def show_ticket(call: Call, ticket_id: TicketId) -> TicketShown:
     """One ticket."""
-    ticket = await store.show_ticket(call.db, call.book.id, call.now, ticket_id)
-    if ticket is None:
-        raise Missing
-    return ticket
+    return existing(await store.show_ticket(call.db, call.book.id, call.now, ticket_id))
 
 
 async def list_stage_messages(call: Call) -> list[StageMessage]:

@@ -199,9 +199,7 @@ async def list_open(
             + _OPEN
             + where.sql()
             + " ORDER BY t.queued_at, t.id LIMIT "
-            + where.slot(page.per_page)
-            + " OFFSET "
-            + where.slot(page.offset),
+            + where.window(page),
             "items",
         ),
         *where.args,
@@ -219,9 +217,7 @@ async def list_history(
             _TICKET
             + where.sql()
             + " ORDER BY t.queued_at DESC, t.id DESC LIMIT "
-            + where.slot(page.per_page)
-            + " OFFSET "
-            + where.slot(page.offset),
+            + where.window(page),
             "items",
         ),
         *where.args,

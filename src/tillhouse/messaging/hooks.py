@@ -13,7 +13,7 @@ from tillhouse.http.body import check_counts
 from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job, queue_jobs
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import Forbidden, Missing
+from tillhouse.kit.errors import Forbidden, Missing, existing
 from tillhouse.kit.ids import MessageId, NumberId, new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
@@ -48,9 +48,7 @@ class MessageHookNotSigned(Forbidden, message="The signature doesn't fit the bod
 async def greet(services: Services, number_id: NumberId, query: Mapping[str, str]) -> str:
     """The answer to the handshake, as plain text."""
     async with services.pool.reading() as db:
-        row = await numbers.find_hooked(db, number_id)
-        if row is None:
-            raise Missing
+        row = existing(await numbers.find_hooked(db, number_id))
         secrets = await credentials.opened(services.vault, db, row)
     answer = whatsapp_updates.challenge(query, secrets.verify_token)
     if answer is None:
@@ -72,9 +70,7 @@ async def take(
 ) -> None:
     """Store the hook, once its signature (X-Hub-Signature-256) fits these very bytes."""
     async with services.pool.transaction() as db:
-        row = await numbers.find_hooked(db, number_id)
-        if row is None:
-            raise Missing
+        row = existing(await numbers.find_hooked(db, number_id))
         secrets = await credentials.opened(services.vault, db, row)
         if not whatsapp_updates.is_signed(secrets.app_secret, body, signature):
             raise MessageHookNotSigned

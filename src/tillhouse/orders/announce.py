@@ -1,7 +1,7 @@
 """The events of orders, with the data that the contract names."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -25,6 +25,8 @@ from tillhouse.payins.disputes.types import Dispute
 from tillhouse.webhooks.emit import Event
 from tillhouse.webhooks.events import ChangeData
 
+Data = TypeVar("Data", bound=ChangeData)
+
 
 class AnnouncedOrder(msgspec.Struct, frozen=True):
     """The order that events are about."""
@@ -38,16 +40,27 @@ def changed(
     call: Call, event: EventType, subject: AnnouncedOrder, metadata: dict[str, Any]
 ) -> Event:
     """order.created, order.updated or order.cancelled."""
-    data = ChangeData(
+    return event, told(ChangeData, call, event, ("sale", subject.id, subject.store_id), metadata)
+
+
+def told(
+    kind: type[Data],
+    call: Call,
+    event: EventType,
+    entity: tuple[str, UUID, StoreId | None],
+    metadata: dict[str, Any],
+) -> Data:
+    """The data of an event of an entity: of its type, its id and its store."""
+    type_, id_, store_id = entity
+    return kind(
         business_id=call.business_id,
         event_type=event.code,
-        entity_type="sale",
-        entity_id=subject.id,
-        store_id=subject.store_id,
+        entity_type=type_,
+        entity_id=id_,
+        store_id=store_id,
         metadata=metadata,
         occurred_at=iso(call.now),
     )
-    return event, data
 
 
 def refund_failed(call: Call, subject: AnnouncedOrder, refund_id: UUID, reason: str) -> Event:
@@ -97,15 +110,17 @@ def paid(
         "paymentId": payment.id,
         "transactionId": payment.transaction_id,
     }
-    data = PaymentData(
-        business_id=call.business_id,
-        event_type=PAYMENT_RECEIVED.code,
-        entity_type="sale",
-        entity_id=subject.id,
-        store_id=subject.store_id,
-        metadata=metadata,
-        occurred_at=iso(call.now),
-    )
+    return received(call, ("sale", subject.id, subject.store_id), metadata, tender)
+
+
+def received(
+    call: Call,
+    entity: tuple[str, UUID, StoreId | None],
+    metadata: dict[str, Any],
+    tender: Tender | None,
+) -> Event:
+    """payment.received of an entity, with the link that it came through, and its payer."""
+    data = told(PaymentData, call, PAYMENT_RECEIVED, entity, metadata)
     if tender is not None and tender.link is not None:
         data.payment_link = tender.link
         data.metadata["paymentLinkId"] = tender.link.id

@@ -8,7 +8,7 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.receipts.addresses import RECEIPTS, until
 from tillhouse.orders.store import find_order, order_of
@@ -30,9 +30,7 @@ def actor_of(call: Call) -> Person:
 
 async def show(call: Call, order_id: OrderId) -> Order:
     """One order."""
-    row = await find_order(call.db, call.book.id, order_id)
-    if row is None:
-        raise Missing
+    row = existing(await find_order(call.db, call.book.id, order_id))
     return orders_of(call, [row])[0]
 
 

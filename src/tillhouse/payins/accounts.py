@@ -8,7 +8,6 @@ asks again with the same reference.
 import asyncio
 from datetime import datetime, timedelta
 from random import Random
-from uuid import UUID
 
 import msgspec
 import structlog
@@ -18,7 +17,8 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
-from tillhouse.kit.ids import CHANCE, BookId, BookKey, new_id, random_text
+from tillhouse.kit.ids import CHANCE, BookKey, new_id, random_text
+from tillhouse.kit.partial import facts_of
 from tillhouse.kit.text import storable
 from tillhouse.payins.asking import first_asking
 from tillhouse.payins.connections import EmailNeeded, choose_provider, find_provider
@@ -95,13 +95,6 @@ async def open_account(
             pause_s = min(pause_s * 1.5, _PAUSE_MAX_S)
 
 
-async def find_open_account(
-    db: Db, book_id: BookId, target_type: str, target_id: UUID
-) -> VirtualAccount | None:
-    """The account of a target that can be paid into now, without opening one."""
-    return await store.find_open(db, book_id, (target_type, target_id), now())
-
-
 async def _check_awaited(db: Db, awaited: BookKey | None) -> None:
     """Fail as the caller did for whose answer this one waited."""
     account = await store.find_account(db, awaited) if awaited else None
@@ -136,15 +129,13 @@ async def _claim(
         services, db, target.book, target.collects, rng, avoided=avoided
     )
     key = BookKey(target.book.id, new_id())
-    new = store.AccountToOpen(
+    new = facts_of(
+        store.AccountToOpen,
+        target,
         target_type=target.type,
         target_id=target.id,
         provider=connection.provider.name,
         reference=new_reference(),
-        amount=target.amount,
-        currency=target.currency,
-        expires_at=target.expires_at,
-        order_id=target.order_id,
     )
     if not await store.insert_account(db, key, new, at):
         return None
@@ -189,7 +180,7 @@ async def _open(
         return None
     async with services.pool.transaction() as db:
         at = now()
-        if await store.update_opened(db, key, _row(opened), at):
+        if await store.update_opened(db, key, facts_of(store.OpenedRow, opened), at):
             new, due_at = first_asking(target.book.id, account.id, at)
             await queue_job(db, new, due_at, at)
         found = await store.find_account(db, key)
@@ -228,17 +219,6 @@ def _living(opened: OpenedAccount) -> OpenedAccount:
     if opened.expires_at is not None and opened.expires_at <= now():
         raise ProviderRefused("the account that was opened has expired already")
     return opened
-
-
-def _row(opened: OpenedAccount) -> store.OpenedRow:
-    return store.OpenedRow(
-        provider_reference=opened.provider_reference,
-        account_number=opened.account_number,
-        bank_name=opened.bank_name,
-        account_name=opened.account_name,
-        url=opened.url,
-        expires_at=opened.expires_at,
-    )
 
 
 def _sentence(provider: str, reason: str) -> str:

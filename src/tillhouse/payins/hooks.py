@@ -15,7 +15,7 @@ from tillhouse.http.body import check_counts
 from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import Missing, Unauthenticated
+from tillhouse.kit.errors import Missing, Unauthenticated, existing
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.payins.asking import Looked, look_up
 from tillhouse.payins.connections import SIGNATURE_HEADERS, NoProvider, find_provider, provider_of
@@ -91,9 +91,7 @@ async def take(
 async def _connection(
     services: Services, db: Db, provider: str, book_id: BookId
 ) -> ProviderConnection:
-    row = await find_book(db, book_id)
-    if row is None:
-        raise Missing
+    row = existing(await find_book(db, book_id))
     try:
         return await find_provider(services, db, Book(book_id, row["environment"]), provider)
     except NoProvider:

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.ids import CategoryId, VariantId
+from tillhouse.kit.partial import facts_of
 from tillhouse.products.types import Product, ProductType, StockPolicy, Variant
 
 
@@ -61,19 +62,9 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_product(product: Product) -> Configuration:
     """The configuration of a product as it is shown."""
-    return Configuration(
-        id=product.id,
-        name=product.name,
-        type=product.type,
-        description=product.description,
-        category_id=product.category_id,
-        unit=product.unit,
-        sku=product.sku,
-        base_price=product.base_price,
-        tax_rate=product.tax_rate,
-        image_url=product.image_url,
-        is_active=product.is_active,
-        is_extra_only=product.is_extra_only,
+    return facts_of(
+        Configuration,
+        product,
         variants=[of_variant(variant) for variant in product.variants],
         group_ids=[group.id for group in product.modifier_groups],
         parts=[BundlePart(one.variant_id, one.quantity) for one in product.components],
@@ -82,20 +73,8 @@ def of_product(product: Product) -> Configuration:
 
 def of_variant(variant: Variant) -> VariantConfiguration:
     """The configuration of a variant as it is shown."""
-    return VariantConfiguration(
-        id=variant.id,
-        name=variant.name,
-        sku=variant.sku,
-        price=variant.price,
-        image_url=variant.image_url,
-        is_implicit=variant.is_implicit,
-        is_active=variant.is_active,
-        tracks_stock=variant.tracks_stock,
-        stock_policy=variant.stock_policy,
-        low_stock_threshold=variant.low_stock_threshold,
-        position=variant.position,
-        prices={one.store_id: one.price for one in variant.prices},
-    )
+    prices = {one.store_id: one.price for one in variant.prices}
+    return facts_of(VariantConfiguration, variant, prices=prices)
 
 
 def fitted(config: Configuration) -> Configuration:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.kit.ids import VariantId
+from tillhouse.kit.partial import facts_of
 from tillhouse.products.configuration import BundlePart, Configuration, VariantConfiguration, fitted
 from tillhouse.products.facts import ExistingProductIds
 from tillhouse.products.rules import OF_THE_IMPLICIT, type_of, variant_of
@@ -38,19 +39,11 @@ def new_configuration(new: NewProduct, facts: ExistingProductIds, ids: Ids) -> C
         )
         variants = [implicit]
     return fitted(
-        Configuration(
+        facts_of(
+            Configuration,
+            new,
             id=ids(),
-            name=new.name,
             type=type_of(new),
-            description=new.description,
-            category_id=new.category_id,
-            unit=new.unit,
-            sku=new.sku,
-            base_price=new.base_price,
-            tax_rate=new.tax_rate,
-            image_url=new.image_url,
-            is_active=new.is_active,
-            is_extra_only=new.is_extra_only,
             variants=variants,
             group_ids=new.modifier_group_ids,
             parts=_parts(new.components, facts),
@@ -108,16 +101,11 @@ def next_position(config: Configuration) -> int:
 
 def new_variant(new: NewVariant, variant_id: VariantId, position: int) -> VariantConfiguration:
     """A variant as asked for."""
-    return VariantConfiguration(
+    return facts_of(
+        VariantConfiguration,
+        new,
         id=variant_id,
-        name=new.name,
-        sku=new.sku,
-        price=new.price,
-        image_url=new.image_url,
-        is_active=new.is_active,
-        tracks_stock=new.tracks_stock,
-        stock_policy=new.stock_policy,
-        low_stock_threshold=new.low_stock_threshold,
+        is_implicit=False,
         position=position if new.position is None else new.position,
         prices=_prices(new.prices),
     )

@@ -125,9 +125,7 @@ async def list_links(db: Db, book_id: BookId, query: LinkQuery, page: Page) -> S
         """
         + where.sql()
         + " ORDER BY l.created_at DESC, l.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + ") ORDER BY l.created_at DESC, l.id DESC",
         *where.args,
     )

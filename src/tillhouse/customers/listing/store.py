@@ -74,7 +74,7 @@ async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page)
         SELECT (SELECT count(*) FROM found) AS total,
             ARRAY(SELECT id FROM found ORDER BY id DESC
         """
-        + (" LIMIT " + where.slot(page.per_page) + " OFFSET " + where.slot(page.offset))
+        + (" LIMIT " + where.window(page))
         + ") AS ids",
         *where.args,
     )

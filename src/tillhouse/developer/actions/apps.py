@@ -10,7 +10,7 @@ from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
 from tillhouse.developer.types import App, NewApp
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, new_id
 from tillhouse.webhooks.actions.secrets import open_secret
 
@@ -38,10 +38,7 @@ async def create(call: Call, new: NewApp) -> App:
     what = ("developer_app.created", f"Created the app {new.name}")
     metadata = {"developerAppId": str(app_id), "environment": new.environment}
     await audit.note(call, what, metadata)
-    app = await store.show_app(call.db, book_id, app_id)
-    if app is None:
-        raise Missing
-    return app
+    return existing(await store.show_app(call.db, book_id, app_id))
 
 
 async def list_all(call: Call) -> list[App]:

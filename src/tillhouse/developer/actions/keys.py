@@ -26,10 +26,10 @@ from tillhouse.developer.types import (
 )
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
 from tillhouse.kit.page import Deleted
-from tillhouse.kit.partial import InvalidField, given
+from tillhouse.kit.partial import InvalidField, facts_of, given
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 from tillhouse.webhooks.types import AppFilter
 
@@ -48,20 +48,16 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
     key_id, text = new_id(), new_api_key(new.environment)
     await store.insert_key(
         call.db,
-        store.KeyRow(
+        facts_of(
+            store.KeyRow,
+            facts,
             book_id=book_id,
             id=key_id,
             developer_app_id=AppId(app_id),
-            name=facts.name,
             public_key=text.public,
             secret_prefix=secret_prefix(text.secret),
             secret_digest=digest(call.services.vault.pepper, text.secret),
             secret_sealed=await _seal(call, KeyId(key_id), text.secret),
-            scopes=facts.scopes,
-            allowed_origins=facts.allowed_origins,
-            allowed_ip_ranges=facts.allowed_ip_ranges,
-            withdrawal_policy=facts.withdrawal_policy,
-            expires_at=facts.expires_at,
             made_by=call.user.user_id,
             created_at=call.now,
         ),
@@ -83,10 +79,7 @@ async def list_all(call: Call, wanted: AppFilter) -> list[Key]:
 
 async def show(call: Call, key_id: KeyId) -> Key:
     """One key."""
-    key = await store.show_key(call.db, call.user.books.all(), key_id, call.now)
-    if key is None:
-        raise Missing
-    return key
+    return existing(await store.show_key(call.db, call.user.books.all(), key_id, call.now))
 
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
@@ -166,10 +159,7 @@ async def delete(call: Call, key_id: KeyId) -> Deleted:
 
 
 async def _lock(call: Call, key_id: KeyId) -> Record:
-    row = await store.lock_key(call.db, call.user.books.all(), key_id)
-    if row is None:
-        raise Missing
-    return row
+    return existing(await store.lock_key(call.db, call.user.books.all(), key_id))
 
 
 async def _lock_usable(call: Call, key_id: KeyId) -> Record:

@@ -83,12 +83,7 @@ async def list_events(
     """One page of the events that fit, the newest first."""
     where = _where(business_id, query)
     rows = await db.fetch(
-        _EVENT
-        + where.sql()
-        + " ORDER BY e.created_at DESC, e.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _EVENT + where.sql() + " ORDER BY e.created_at DESC, e.id DESC LIMIT " + where.window(page),
         *where.args,
     )
     return _events(rows)

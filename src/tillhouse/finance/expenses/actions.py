@@ -14,7 +14,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, TransferId, new_id
 from tillhouse.kit.page import Deleted, PageOf, meta
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import InvalidField, facts_of
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
@@ -34,13 +34,11 @@ async def record(call: Call, new: NewExpense) -> Expense:
     ledger = Ledger(call.book.id, currency, call.now)
     posted = await post(call.db, ledger, source, rules.postings(new))
     by = actor_of(call)
-    row = store.ExpenseRow(
-        amount=new.amount,
+    row = facts_of(
+        store.ExpenseRow,
+        new,
         currency=currency,
-        category=new.category,
         description=new.description or None,
-        method=new.method,
-        store_id=new.store_id,
         transaction_id=posted.transactions[0],
         transfer_id=posted.transfers[0],
         recorded_by_id=by.id,

@@ -82,9 +82,7 @@ async def list_expenses(db: Db, book_id: BookId, within: Within, page: Page) -> 
         _EXPENSE
         + where.sql()
         + " ORDER BY e.happened_at DESC, e.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        + where.window(page),
         *where.args,
     )
 

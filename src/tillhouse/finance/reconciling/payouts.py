@@ -1,28 +1,26 @@
 """Payouts of a provider, held against the withdrawals."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
+from tillhouse.finance.reconciling.outgoing import PAGE, OutgoingCheck
+from tillhouse.finance.reconciling.statements import difference, read_one
 from tillhouse.finance.reconciling.types import AskFix, FoundDifference, OwnPayout, Side
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import LOWEST_ID
-from tillhouse.providers.payments.provider import SeenPayout
-
-_PAGE = 500
+from tillhouse.providers.payments.provider import ProviderListPage, SeenPayout
 
 
-class PayoutCheck:
+class PayoutCheck(OutgoingCheck[OwnPayout, str]):
     """One pass over the payouts of one provider of a book."""
 
+    of = "payouts"
+
     def __init__(self, services: Services, side: Side) -> None:
-        self._services = services
-        self._side = side
-        self._seen: set[str] = set()
+        super().__init__(services, side)
         self._foreign: set[str] = set()
 
     @property
@@ -35,25 +33,15 @@ class PayoutCheck:
         """How many payouts are of other books that collect by the same account."""
         return len(self._foreign)
 
-    async def run(self) -> AsyncIterator[FoundDifference]:
-        """Compare the statement with the withdrawals, then those that it doesn't tell of."""
-        if not self._side.connection.provider.capabilities.has_payouts:
-            return
-        async for page in read_pages(self._side, "payouts"):
-            async for found in self._compare(page.payouts):
-                yield found
-        after = LOWEST_ID
-        while own := await self._own(after):
-            for one in own:
-                if one.reference not in self._seen:
-                    self._seen.add(one.reference)
-                    if (found := await self._look(one)) is not None:
-                        yield found
-            after = own[-1].id
+    def _is_told(self) -> bool:
+        return self._side.connection.provider.capabilities.has_payouts
+
+    def _name(self, own: OwnPayout) -> str:
+        return own.reference
 
     async def _own(self, after: UUID) -> list[OwnPayout]:
         async with self._services.pool.reading() as db:
-            return await store.list_payouts(db, self._side.period, after, _PAGE)
+            return await store.list_payouts(db, self._side.period, after, PAGE)
 
     async def _own_of(self, references: list[str]) -> dict[str, OwnPayout]:
         async with self._services.pool.reading() as db:
@@ -62,7 +50,8 @@ class PayoutCheck:
         self._side.seen.own_payouts |= own
         return own
 
-    async def _compare(self, lines: Sequence[SeenPayout]) -> AsyncIterator[FoundDifference]:
+    async def _compare(self, page: ProviderListPage) -> AsyncIterator[FoundDifference]:
+        lines = page.payouts
         own = await self._own_of([line.reference for line in lines])
         strange = [line.reference for line in lines if line.reference not in own]
         async with self._services.pool.reading() as db:

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
+from tillhouse.finance.reconciling.outgoing import PAGE, OutgoingCheck
+from tillhouse.finance.reconciling.statements import difference, read_one
 from tillhouse.finance.reconciling.types import (
     AskRefundFix,
     FoundDifference,
@@ -15,20 +16,22 @@ from tillhouse.finance.reconciling.types import (
     Side,
 )
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
-from tillhouse.providers.payments.provider import HeardRefund, ListedRefund, SeenRefund
+from tillhouse.providers.payments.provider import (
+    HeardRefund,
+    ListedRefund,
+    ProviderListPage,
+    SeenRefund,
+)
 
-_PAGE = 500
 
-
-class RefundCheck:
+class RefundCheck(OutgoingCheck[OwnRefund, UUID]):
     """One pass over the refunds through one provider of a book."""
 
+    of = "refunds"
+
     def __init__(self, services: Services, side: Side) -> None:
-        self._services = services
-        self._side = side
-        self._seen: set[UUID] = set()
+        super().__init__(services, side)
         self._unrecorded: set[str] = set()
 
     @property
@@ -36,27 +39,18 @@ class RefundCheck:
         """How many refunds were compared."""
         return len(self._seen) + len(self._unrecorded)
 
-    async def run(self) -> AsyncIterator[FoundDifference]:
-        """Compare the statement with our refunds, then those that it doesn't tell of."""
-        if not self._side.connection.provider.capabilities.has_refunds:
-            return
-        async for page in read_pages(self._side, "refunds"):
-            async for found in self._compare(page.refunds):
-                yield found
-        after = LOWEST_ID
-        while own := await self._own(after):
-            for one in own:
-                if one.id not in self._seen:
-                    self._seen.add(one.id)
-                    if (found := await self._look(one)) is not None:
-                        yield found
-            after = own[-1].id
+    def _is_told(self) -> bool:
+        return self._side.connection.provider.capabilities.has_refunds
+
+    def _name(self, own: OwnRefund) -> UUID:
+        return own.id
 
     async def _own(self, after: UUID) -> list[OwnRefund]:
         async with self._services.pool.reading() as db:
-            return await store.list_refunds(db, self._side.period, after, _PAGE)
+            return await store.list_refunds(db, self._side.period, after, PAGE)
 
-    async def _compare(self, lines: Sequence[ListedRefund]) -> AsyncIterator[FoundDifference]:
+    async def _compare(self, page: ProviderListPage) -> AsyncIterator[FoundDifference]:
+        lines = page.refunds
         ids = [refund_id for one in lines if (refund_id := refund_id_of(one.reference))]
         transactions = [one.transaction_id for one in lines if one.transaction_id is not None]
         async with self._services.pool.reading() as db:

@@ -116,8 +116,7 @@ async def list_of_transactions(
         + """ AND split_part(p.provider_transaction_id, '#', 1) = ANY($3)
         ORDER BY p.created_at, p.id
         """,
-        period.book_id,
-        period.provider,
+        *period.key,
         transactions,
     )
     return [OwnPayment(**row) for row in rows]
@@ -132,10 +131,8 @@ async def list_payments(
         + """ AND p.paid_at >= $3 AND p.paid_at < $4 AND (p.paid_at, p.id) > ($5, $6)
         ORDER BY p.paid_at, p.id LIMIT $7
         """,
-        period.book_id,
-        period.provider,
-        period.since,
-        period.until,
+        *period.key,
+        *period.span,
         after.paid_at if after else period.since,
         after.id if after else NO_OWNER,
         limit,
@@ -151,10 +148,8 @@ async def list_payouts(db: Db, period: ProviderPeriod, after: UUID, limit: int) 
             OR (w.sent_at >= $3 AND w.sent_at < $4))
         ORDER BY w.id LIMIT $6
         """,
-        period.book_id,
-        period.provider,
-        period.since,
-        period.until,
+        *period.key,
+        *period.span,
         after,
         limit,
     )
@@ -165,12 +160,7 @@ async def list_of_references(
     db: Db, period: ProviderPeriod, references: Sequence[str]
 ) -> list[OwnPayout]:
     """The withdrawals that a provider calls so."""
-    rows = await db.fetch(
-        _PAYOUT + " AND w.provider_key = ANY($3)",
-        period.book_id,
-        period.provider,
-        references,
-    )
+    rows = await db.fetch(_PAYOUT + " AND w.provider_key = ANY($3)", *period.key, references)
     return [OwnPayout(**row) for row in rows]
 
 
@@ -182,10 +172,8 @@ async def list_refunds(db: Db, period: ProviderPeriod, after: UUID, limit: int) 
             AND (f.status = 'pending' OR (f.asked_at >= $3 AND f.asked_at < $4))
         ORDER BY f.id LIMIT $6
         """,
-        period.book_id,
-        period.provider,
-        period.since,
-        period.until,
+        *period.key,
+        *period.span,
         after,
         limit,
     )
@@ -203,8 +191,7 @@ async def list_of_refunds(
             WHERE o.book_id = $1 AND o.provider = $2
                 AND split_part(o.provider_transaction_id, '#', 1) = ANY($4)))
         """,
-        period.book_id,
-        period.provider,
+        *period.key,
         ids,
         transactions,
     )
@@ -215,12 +202,7 @@ async def list_of_disputes(
     db: Db, period: ProviderPeriod, names: Sequence[str]
 ) -> list[OwnDispute]:
     """The disputes that the provider calls so."""
-    rows = await db.fetch(
-        _DISPUTE + " AND d.provider_dispute_id = ANY($3)",
-        period.book_id,
-        period.provider,
-        names,
-    )
+    rows = await db.fetch(_DISPUTE + " AND d.provider_dispute_id = ANY($3)", *period.key, names)
     return [OwnDispute(**row) for row in rows]
 
 
@@ -231,10 +213,8 @@ async def list_disputes(db: Db, period: ProviderPeriod, after: str, limit: int) 
         + """ AND d.opened_at >= $3 AND d.opened_at < $4 AND d.provider_dispute_id > $5
         ORDER BY d.provider_dispute_id LIMIT $6
         """,
-        period.book_id,
-        period.provider,
-        period.since,
-        period.until,
+        *period.key,
+        *period.span,
         after,
         limit,
     )
@@ -293,7 +273,7 @@ async def list_links(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence
 
 async def show_wallet(db: Db, book_id: UUID) -> dict[str, Any]:
     """The balance of the wallet, and the sum that its payments and withdrawals come to."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT coalesce((SELECT b.credits - b.debits FROM ledger_balances b
                 WHERE b.book_id = $1 AND b.kind = 'wallet' AND b.owner_id = $2), 0) AS balance,
@@ -316,13 +296,12 @@ async def show_wallet(db: Db, book_id: UUID) -> dict[str, Any]:
         book_id,
         NO_OWNER,
     )
-    assert row is not None, "it has no condition"  # noqa: S101
     return dict(row)
 
 
 async def find_own_balances(db: Db, book_id: UUID) -> OwnBalances:
     """The balance of the wallet, and that booked at providers, in the book's currency."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT coalesce((SELECT b.credits - b.debits FROM ledger_balances b
                 WHERE b.book_id = $1 AND b.kind = 'wallet' AND b.owner_id = $2), 0) AS wallet,
@@ -335,7 +314,6 @@ async def find_own_balances(db: Db, book_id: UUID) -> OwnBalances:
         book_id,
         NO_OWNER,
     )
-    assert row is not None, "it has no condition"  # noqa: S101
     return OwnBalances(row["wallet"], row["booked"])
 
 

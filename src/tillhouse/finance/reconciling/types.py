@@ -268,6 +268,16 @@ class ProviderPeriod(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     until: datetime
 
+    @property
+    def key(self) -> tuple[BookId, str]:
+        """The provider, in its book."""
+        return self.book_id, self.provider
+
+    @property
+    def span(self) -> tuple[datetime, datetime]:
+        """The time."""
+        return self.since, self.until
+
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
     """A provider of one book, which is asked about a time."""

@@ -19,7 +19,7 @@ from tillhouse.finance.transactions.types import (
     methods_of,
 )
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import existing
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.payins.types import ProviderMoney
 from tillhouse.stores.store import find_clock
@@ -51,9 +51,7 @@ async def list_transactions(call: Call, wanted: TransactionFilter) -> PageOf[Tra
 
 async def show_transaction(call: Call, transaction_id: UUID) -> Transaction:
     """One transaction."""
-    found = await store.show_transaction(call.db, call.book.id, transaction_id)
-    if found is None:
-        raise Missing
+    found = existing(await store.show_transaction(call.db, call.book.id, transaction_id))
     return _shown(call, found)
 
 

@@ -3,8 +3,6 @@
 from datetime import datetime
 from uuid import UUID
 
-import msgspec
-
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
@@ -17,12 +15,11 @@ from tillhouse.folios.types import Bill
 from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BookKey
-from tillhouse.orders.receipts import page
-from tillhouse.orders.receipts.actions import Found
+from tillhouse.orders.receipts.actions import Found, kept_at
 from tillhouse.orders.receipts.addresses import Address, Addresses
 from tillhouse.orders.receipts.keeping import keep
 from tillhouse.orders.receipts.pages import Receipts
-from tillhouse.orders.receipts.store import Subject, find_receipt
+from tillhouse.orders.receipts.store import Subject
 
 ADDRESSES = Addresses("bill addresses", "bills")
 
@@ -49,12 +46,7 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     """The bill at an address that is still good; every other one reads as missing."""
     if not ADDRESSES.is_good(services, address, now):
         raise Missing
-    row = existing(await find_receipt(db, address.receipt_id))
-    if row["reservation_id"] is None:
-        raise Missing
-    content = msgspec.json.decode(row["content"], type=Content)
-    sheet = sheet_rules.sheet(content, row["number"], row["created_at"])
-    return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])
+    return await kept_at(db, address, "reservation_id", Content, sheet_rules.sheet)
 
 
 class NoBill(
@@ -67,14 +59,4 @@ class NoBill(
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of bills."""
-    bills = Receipts(find, NoBill)
-    return (
-        RawRoute(
-            method="GET",
-            path=f"/{ADDRESSES.folder}/{{receipt_id}}",
-            handler=bills.show,
-            refusal=page.refusal,
-            missing=NoBill,
-            is_printed=True,
-        ),
-    )
+    return (Receipts(find, NoBill).route(ADDRESSES),)

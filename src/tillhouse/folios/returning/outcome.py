@@ -5,10 +5,11 @@ one acts.
 """
 
 from decimal import Decimal
+from functools import partial
 
 import msgspec
 
-from tillhouse.access.call import Call, system_call
+from tillhouse.access.call import system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios import events, payments
@@ -29,31 +30,25 @@ from tillhouse.folios.returning.store import (
 from tillhouse.folios.store.payments import FolioPaymentRow
 from tillhouse.folios.store.stays import lock_stay
 from tillhouse.kit.ids import BookKey
-from tillhouse.kit.text import storable
-from tillhouse.ledger.posting import post, release, reverse, settle
+from tillhouse.ledger.posting import post, release, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.returning import corrections
-from tillhouse.orders.returning.corrections import undo_own
+from tillhouse.orders.returning.ending import EndingRefund
 from tillhouse.orders.returning.rules import FUNDED, FUNDING, funded, short, step_of
 from tillhouse.payins.outgoing import LockedRow
-from tillhouse.payins.returning import count_given_back, find_left, lock_payments
+from tillhouse.payins.returning import lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 
-_WORDS_LENGTH_MAX = 300
 _REFERENCE_MAX = 120
-_FAILED = "The payment provider gave nothing back."
 
 
-class StayRefundOutcome(msgspec.Struct, frozen=True):
+class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True):
     """A refund whose outcome is known, with its stay, both locked."""
 
-    call: Call
     stay: Stay
-    sent: SentStayRefund
-    seen: SeenRefund
 
     @property
     def ledger(self) -> Ledger:
@@ -70,23 +65,9 @@ class StayRefundOutcome(msgspec.Struct, frozen=True):
             customer_id=self.sent.customer_id,
         )
 
-    @property
-    def reason(self) -> str:
-        """The provider's words."""
-        return storable(self.seen.reason or _FAILED)[:_WORDS_LENGTH_MAX]
-
-    async def count(self, amount: Decimal) -> None:
-        """Let its payment know how much more, or less, refunds of ours give back of it."""
-        sent, db, at = self.sent, self.call.db, self.call.now
-        await count_given_back(db, sent.origin, sent.payin_id, amount, at)
-        if amount < 0:
-            await corrections.ask_about_others(
-                db, sent, HEARD, await list_known(db, sent, "failed"), at
-            )
-
     async def know(self) -> None:
         """Keep the provider's own name of it."""
-        name = self.seen.provider_reference
+        name = self.provider_reference
         if name is not None and self.sent.provider_refund_id is None:
             await update_known(self.call.db, self.sent, name)
 
@@ -108,18 +89,19 @@ async def lock(
     return LockedRow(
         row=sent,
         changes=lambda seen: step_of(sent.status, seen.state) is not None,
-        apply=lambda seen: _apply(StayRefundOutcome(call, stay, sent, seen)),
+        apply=partial(_apply, StayRefundOutcome(call=call, stay=stay, sent=sent)),
     )
 
 
-async def _apply(outcome: StayRefundOutcome) -> None:
-    sent, db, at = outcome.sent, outcome.call.db, outcome.call.now
-    match step_of(sent.status, outcome.seen.state):
-        case "complete" if await corrections.waits_for_others(db, sent):
+async def _apply(refund: StayRefundOutcome, seen: SeenRefund) -> None:
+    sent = refund.sent
+    outcome = msgspec.structs.replace(
+        refund, provider_reference=seen.provider_reference, words=seen.reason
+    )
+    match step_of(sent.status, seen.state):
+        case "complete" if await corrections.waits_for_others(refund.call.db, sent):
             await outcome.know()
-            await corrections.ask_about_others(
-                db, sent, HEARD, await list_known(db, sent, "successful"), at
-            )
+            await outcome.ask_about_others(HEARD, list_known, "successful")
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -133,10 +115,9 @@ async def _apply(outcome: StayRefundOutcome) -> None:
 async def _complete(outcome: StayRefundOutcome) -> None:
     """Take the money out of the wallet, and out of the stay as any refund of it."""
     call, sent = outcome.call, outcome.sent
-    given = await _left(outcome)
+    given = await outcome.left()
     await _take(outcome, given)
-    reference = outcome.seen.provider_reference
-    ending = StayRefundEnding(status="successful", provider_refund_id=reference)
+    ending = StayRefundEnding(status="successful", provider_refund_id=outcome.provider_reference)
     await outcome.end(ending)
     # It counts as on its way no more, so that this is part of the unspent money.
     found = await payments.available_of(call, outcome.stay)
@@ -152,16 +133,8 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     )
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
-        await outcome.count(given)
+        await outcome.count(given, HEARD, list_known)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
-
-
-async def _left(outcome: StayRefundOutcome) -> Decimal:
-    """The part of it that its payment has left: one that had failed gives only that."""
-    sent = outcome.sent
-    if sent.status == "pending":
-        return sent.amount
-    return min(sent.amount, await find_left(outcome.call.db, sent.book_id, sent.payin_id))
 
 
 async def _take(outcome: StayRefundOutcome, given: Decimal) -> None:
@@ -178,7 +151,7 @@ async def _take(outcome: StayRefundOutcome, given: Decimal) -> None:
 
 
 async def _book(outcome: StayRefundOutcome, amount: Decimal, way: Way) -> FolioPaymentRow:
-    reference = outcome.seen.provider_reference
+    reference = outcome.provider_reference
     tender = Tender(
         amount=amount, method=METHOD, reference=reference[:_REFERENCE_MAX] if reference else None
     )
@@ -188,12 +161,11 @@ async def _book(outcome: StayRefundOutcome, amount: Decimal, way: Way) -> FolioP
 async def _fail(outcome: StayRefundOutcome) -> None:
     """Release its holds."""
     call, sent = outcome.call, outcome.sent
-    for hold_id in (sent.credit_hold_id, sent.hold_id):
-        if hold_id is not None:
-            await release(call.db, outcome.ledger, hold_id)
-    await outcome.count(-sent.amount)
-    reference = outcome.seen.provider_reference
-    ending = StayRefundEnding(status="failed", provider_refund_id=reference, reason=outcome.reason)
+    await outcome.release_holds()
+    await outcome.count(-sent.amount, HEARD, list_known)
+    ending = StayRefundEnding(
+        status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
+    )
     await outcome.end(ending)
     await events.announce_refunded(call, outcome.stay, sent, ending, None)
 
@@ -201,13 +173,10 @@ async def _fail(outcome: StayRefundOutcome) -> None:
 async def _undo(outcome: StayRefundOutcome) -> None:
     """The money that had gone back is the business's again, and the stay's."""
     call, sent = outcome.call, outcome.sent
-    for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
-        await reverse(call.db, outcome.ledger, outcome.source, transfer_id, sequence=number)
-    own = sent.shortfall - sent.taken_before
-    await undo_own(call.db, outcome.ledger, outcome.source, own)
+    await outcome.undo(await list_transfers(call.db, sent))
     booked = sent.amount - sent.shortfall
     row = await _book(outcome, booked, Way("payment", outcome.reason)) if booked > 0 else None
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
-    await outcome.count(sent.taken_before - sent.amount)
+    await outcome.count(sent.taken_before - sent.amount, HEARD, list_known)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)

@@ -162,8 +162,7 @@ async def update_asked(db: Db, sent: SentStayRefund, asked_at: datetime | None) 
         UPDATE folio_returns SET is_unclear = $3, asked_at = coalesce($4, asked_at)
         WHERE book_id = $1 AND id = $2
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         asked_at is not None,
         asked_at,
     )
@@ -176,8 +175,7 @@ async def update_known(db: Db, sent: SentStayRefund, provider_refund_id: str) ->
         UPDATE folio_returns SET provider_refund_id = $3
         WHERE book_id = $1 AND id = $2 AND provider_refund_id IS NULL
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         provider_refund_id,
     )
 
@@ -200,8 +198,7 @@ async def update_ended(
             failure_reason = $5, is_unclear = false, ended_at = $6
         WHERE book_id = $1 AND id = $2
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         *msgspec.structs.astuple(ending),
         now,
     )
@@ -226,8 +223,7 @@ async def update_booked(db: Db, sent: SentStayRefund, booked: BookedStayRefund) 
             taken_before = $6
         WHERE book_id = $1 AND id = $2
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         *msgspec.structs.astuple(booked),
     )
 
@@ -241,8 +237,7 @@ async def list_transfers(db: Db, sent: SentStayRefund) -> Sequence[TransferId]:
             AND reverses_id IS NULL
         ORDER BY id
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
     )
     return [row["id"] for row in rows]
 
@@ -303,13 +298,12 @@ _STUCK: LiteralString = """
 
 async def count_stuck_of_stays(db: Db) -> Record:
     """How many are stuck in all books, and of how many books they are."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT count(*) AS count, count(DISTINCT f.book_id) AS books FROM folio_returns f WHERE
         """
         + _STUCK
     )
-    assert row is not None, "an aggregate has a row"  # noqa: S101
     return row
 
 

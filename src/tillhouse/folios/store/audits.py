@@ -94,10 +94,7 @@ async def list_hotels(db: Db, after: UUID, limit: int) -> list[Hotel]:
 
 async def find_hotel(db: Db, book_id: BookId) -> Hotel:
     """A book as its night audit knows it."""
-    row = await db.fetchrow(
-        _COLUMNS + " FROM books k " + _OF_BUSINESS + " WHERE k.id = $1", book_id
-    )
-    assert row is not None, "every call has a book"  # noqa: S101
+    [row] = await db.fetch(_COLUMNS + " FROM books k " + _OF_BUSINESS + " WHERE k.id = $1", book_id)
     return Hotel(**row)
 
 
@@ -221,7 +218,7 @@ async def upsert_settings(
     db: Db, book_id: BookId, changes: SettingsChange, now: datetime
 ) -> HotelSettings:
     """Change the settings that are to be changed."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         INSERT INTO hotel_settings AS s (book_id, check_in_time, check_out_time, audit_time,
             no_show, updated_at)
@@ -237,5 +234,4 @@ async def upsert_settings(
         *msgspec.structs.astuple(changes),
         now,
     )
-    assert row is not None, "it inserts or updates"  # noqa: S101
     return HotelSettings(**row)

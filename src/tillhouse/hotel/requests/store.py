@@ -29,6 +29,7 @@ _JOINED: LiteralString = """
     LEFT JOIN hotel_rooms r ON r.book_id = s.book_id AND r.id = s.room_id
     LEFT JOIN users u ON u.id = s.assigned_to
 """
+_REQUEST: LiteralString = _SHOWN + " FROM hotel_service_requests s " + _JOINED
 
 
 async def find_named(
@@ -39,7 +40,7 @@ async def find_named(
     guest_id: UUID | None,
 ) -> NamedFacts:
     """The stay, the room and the guest that are named; of a room alone, the stay in it."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT v.id AS stay_id, v.status AS stay_status, v.guest_id AS stay_guest_id,
             v.room_id AS stay_room_id,
@@ -57,7 +58,6 @@ async def find_named(
         room_id,
         guest_id,
     )
-    assert row is not None, "it begins with one row"  # noqa: S101
     return NamedFacts(**row)
 
 
@@ -65,7 +65,7 @@ async def insert_request(
     db: Db, key: BookKey, subject: RequestSubject, new: NewServiceRequest, now: datetime
 ) -> ServiceRequest:
     """A service request, as it is shown."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         WITH s AS (
             INSERT INTO hotel_service_requests (book_id, id, category, status, source,
@@ -83,7 +83,6 @@ async def insert_request(
         *msgspec.structs.astuple(subject),
         now,
     )
-    assert row is not None, "it inserts"  # noqa: S101
     return ServiceRequest(**row)
 
 
@@ -106,24 +105,14 @@ async def update_request(db: Db, key: BookKey, facts: RequestFacts, now: datetim
 
 async def show_request(db: Db, book_id: BookId, request_id: UUID) -> ServiceRequest | None:
     """One service request."""
-    row = await db.fetchrow(
-        _SHOWN
-        + " FROM hotel_service_requests s "
-        + _JOINED
-        + " WHERE s.book_id = $1 AND s.id = $2",
-        book_id,
-        request_id,
-    )
+    row = await db.fetchrow(_REQUEST + " WHERE s.book_id = $1 AND s.id = $2", book_id, request_id)
     return ServiceRequest(**row) if row else None
 
 
 async def lock_request(db: Db, book_id: BookId, request_id: UUID) -> ServiceRequest | None:
     """One service request, locked until the transaction ends."""
     row = await db.fetchrow(
-        _SHOWN
-        + " FROM hotel_service_requests s "
-        + _JOINED
-        + " WHERE s.book_id = $1 AND s.id = $2 FOR NO KEY UPDATE OF s",
+        _REQUEST + " WHERE s.book_id = $1 AND s.id = $2 FOR NO KEY UPDATE OF s",
         book_id,
         request_id,
     )
@@ -156,15 +145,11 @@ async def list_requests(
     """One page of the service requests that fit, the newest first."""
     where = _where(book_id, wanted)
     rows = await db.fetch(
-        _SHOWN
-        + " FROM hotel_service_requests s "
-        + _JOINED
+        _REQUEST
         + " WHERE s.book_id = $1"
         + where.sql()
         + " ORDER BY s.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        + where.window(page),
         *where.args,
     )
     return [ServiceRequest(**row) for row in rows]

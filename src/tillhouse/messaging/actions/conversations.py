@@ -4,7 +4,7 @@ from tillhouse.access.call import Call
 from tillhouse.customers.rules import CustomerSearch, asked, plain_words, word_query
 from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Invalid, Missing, check
+from tillhouse.kit.errors import FieldError, Invalid, Missing, check, existing
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
 from tillhouse.kit.page import Page, PageOf, meta, walk
 from tillhouse.kit.partial import faults
@@ -93,10 +93,7 @@ async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQu
 
 async def show(call: Call, conversation_id: ConversationId) -> Conversation:
     """One conversation."""
-    found = await store.show_conversation(call.db, call.book.id, call.now, conversation_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_conversation(call.db, call.book.id, call.now, conversation_id))
 
 
 async def change(
@@ -104,9 +101,7 @@ async def change(
 ) -> Conversation:
     """Assign a conversation or take it from who had it; open, snooze or close it."""
     check(await patch_faults(call, patch))
-    old = await store.lock_conversation(call.db, call.book.id, conversation_id)
-    if old is None:
-        raise Missing
+    old = existing(await store.lock_conversation(call.db, call.book.id, conversation_id))
     new = rules.changed(old, patch, call.now)
     if new != old:
         await _set(call, conversation_id, old, new)

@@ -11,7 +11,7 @@ from tillhouse.access.callers import SystemCaller, UserCaller
 from tillhouse.customers.rules import plain_words, word_query
 from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Invalid, Missing, check
+from tillhouse.kit.errors import FieldError, Invalid, check, existing
 from tillhouse.kit.ids import ConversationId, MessageId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
@@ -134,9 +134,7 @@ async def write_in(
     """Write in a conversation that there is, for a person or a program."""
     check(await new_faults(call, new))
     call.services.storage.check(MESSAGES.name, call.book.id)
-    facts = await conversations.find_writing(call.db, call.book.id, conversation_id)
-    if facts is None:
-        raise Missing
+    facts = existing(await conversations.find_writing(call.db, call.book.id, conversation_id))
     if facts["number_id"] is None:
         raise rules.NoActiveNumber
     rules.check_window(facts["provider"], new, facts["last_received_at"], call.now)
@@ -190,18 +188,13 @@ def _told_by(template: Template) -> str:
 
 async def show(call: Call, message_id: MessageId) -> Message:
     """One message."""
-    message = await store.show_message(call.db, call.book.id, message_id)
-    if message is None:
-        raise Missing
-    return message
+    return existing(await store.show_message(call.db, call.book.id, message_id))
 
 
 async def list_page(call: Call, conversation_id: ConversationId, wanted: Paged) -> PageOf[Message]:
     """One page of a conversation, the latest message first."""
     page = wanted.pick()
-    total = await store.count_messages(call.db, call.book.id, conversation_id)
-    if total is None:
-        raise Missing
+    total = existing(await store.count_messages(call.db, call.book.id, conversation_id))
     found = await store.list_messages(call.db, call.book.id, conversation_id, page)
     return PageOf(found, meta(page, total))
 

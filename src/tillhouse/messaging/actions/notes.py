@@ -18,9 +18,7 @@ from tillhouse.messaging.types import Assignee, NewNote, Note
 async def list_page(call: Call, conversation_id: ConversationId, wanted: Paged) -> PageOf[Note]:
     """One page of the notes, the latest first."""
     page = wanted.pick()
-    total = await store.count_notes(call.db, call.book.id, conversation_id)
-    if total is None:
-        raise Missing
+    total = existing(await store.count_notes(call.db, call.book.id, conversation_id))
     rows = await store.list_notes(call.db, call.book.id, conversation_id, page)
     return PageOf([_shown(row) for row in rows], meta(page, total))
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookId, BookKey, NumberId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
@@ -76,9 +76,7 @@ def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
 
 async def show(call: Call, number_id: NumberId) -> NumberShown:
     """One number."""
-    row = await store.show_number(call.db, call.book.id, number_id)
-    if row is None:
-        raise Missing
+    row = existing(await store.show_number(call.db, call.book.id, number_id))
     return NumberShown(**row)
 
 

@@ -12,7 +12,7 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
+from tillhouse.kit.errors import Conflict, FieldError, Refused, check, existing
 from tillhouse.kit.ids import CustomerId, OrderId, TermId
 from tillhouse.kit.page import Deleted
 from tillhouse.kit.partial import InvalidField
@@ -52,18 +52,12 @@ class NotDeletable(
 
 async def lock(call: Call, order_id: OrderId) -> OrderState:
     """The order as it stands, until this call commits."""
-    order = await lock_order(call.db, call.book.id, order_id)
-    if order is None:
-        raise Missing
-    return order
+    return existing(await lock_order(call.db, call.book.id, order_id))
 
 
 async def look_at(call: Call, order_id: OrderId) -> OrderState:
     """The order as it stands at this moment: another request may change it meanwhile."""
-    order = await find_order_state(call.db, call.book.id, order_id)
-    if order is None:
-        raise Missing
-    return order
+    return existing(await find_order_state(call.db, call.book.id, order_id))
 
 
 def check_seen(order: OrderState, amount_paid: Decimal | UnsetType | None) -> None:

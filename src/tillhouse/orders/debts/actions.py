@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import existing
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.orders.debts import store
 from tillhouse.orders.debts.types import Debt, DebtFilter
@@ -24,7 +24,4 @@ async def list_debts(call: Call, query: DebtFilter) -> PageOf[Debt]:
 
 async def show_debt(call: Call, debt_id: UUID) -> Debt:
     """One debt."""
-    found = await store.show_debt(call.db, call.book.id, debt_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_debt(call.db, call.book.id, debt_id))

@@ -66,9 +66,7 @@ async def list_debts(db: Db, book_id: UUID, wanted: DebtConditions, page: Page) 
         + " AND d.id IN (SELECT d.id FROM debts d WHERE d.book_id = $1"
         + where.sql()
         + " ORDER BY d.opened_at DESC, d.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + ") ORDER BY d.opened_at DESC, d.id DESC",
         *where.args,
     )
@@ -82,15 +80,6 @@ async def show_debt(db: Db, book_id: UUID, debt_id: UUID) -> Debt | None:
 
 
 def _debt(row: Record) -> Debt:
-    return Debt(
-        id=row["id"],
-        order_id=row["order_id"],
-        order_short_code=row["order_short_code"],
-        customer=Debtor(row["customer_id"], row["customer_name"]),
-        status=row["status"],
-        balance=row["balance"],
-        currency=row["currency"],
-        opened_at=row["opened_at"],
-        closed_at=row["closed_at"],
-        updated_at=row["updated_at"],
-    )
+    known = dict(row)
+    debtor = Debtor(known.pop("customer_id"), known.pop("customer_name"))
+    return Debt(**known, customer=debtor)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.kit.errors import Missing, Refused
+from tillhouse.kit.errors import Missing, Refused, existing
 from tillhouse.kit.ids import OrderId, TicketId
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
@@ -29,9 +29,7 @@ class StageOutcome(msgspec.Struct, frozen=True):
 
 async def send(call: Call, order_id: OrderId) -> StageOutcome:
     """Open the order's ticket and tell the customer."""
-    row = await lock_sale(call.db, call.book.id, order_id)
-    if row is None:
-        raise Missing
+    row = existing(await lock_sale(call.db, call.book.id, order_id))
     if row["status"] in ("cancelled", "refunded"):
         if await kitchen.find(call, order_id) is not None:
             raise AlreadyInKitchen
@@ -60,10 +58,7 @@ async def tell_of_new(call: Call, order_id: OrderId, ticket_id: TicketId) -> Cus
 
 
 async def _sale(call: Call, order_id: OrderId) -> SaleFacts:
-    sale = await find_sale(call.db, call.book.id, order_id)
-    if sale is None:
-        raise Missing
-    return sale
+    return existing(await find_sale(call.db, call.book.id, order_id))
 
 
 async def _outcome(call: Call, order_id: OrderId, told: CustomerNotice) -> StageOutcome:

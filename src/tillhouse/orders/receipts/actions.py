@@ -1,6 +1,8 @@
 """Make a receipt of an order, and find it again by the address that was given out."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -8,7 +10,7 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import Missing, existing
 from tillhouse.kit.ids import BusinessId, OrderId
 from tillhouse.orders.kitchen.store import lock_sale
 from tillhouse.orders.receipts import rules, store
@@ -17,6 +19,8 @@ from tillhouse.orders.receipts.keeping import keep
 from tillhouse.orders.receipts.rules import Content, Sheet
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import ReceiptLink
+
+T = TypeVar("T")
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -46,9 +50,16 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     """The receipt at an address that is still good; every other one reads as missing."""
     if not RECEIPTS.is_good(services, address, now):
         raise Missing
-    row = await store.find_receipt(db, address.receipt_id)
-    if row is None or row["order_id"] is None:
+    return await kept_at(db, address, "order_id", Content, rules.sheet)
+
+
+async def kept_at(
+    db: Db, address: Address, of: str, kind: type[T], sheet: Callable[[T, int, datetime], Sheet]
+) -> Found:
+    """The receipt at a good address, of the subject that this column names."""
+    row = existing(await store.find_receipt(db, address.receipt_id))
+    if row[of] is None:
         raise Missing
-    content = msgspec.json.decode(row["content"], type=Content)
-    sheet = rules.sheet(content, row["number"], row["created_at"])
-    return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])
+    content = msgspec.json.decode(row["content"], type=kind)
+    shown = sheet(content, row["number"], row["created_at"])
+    return Found(address.receipt_id, shown, row["created_at"], row["business_id"])

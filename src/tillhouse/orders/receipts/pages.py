@@ -11,7 +11,7 @@ from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.orders.receipts import page
 from tillhouse.orders.receipts.actions import Found, find
-from tillhouse.orders.receipts.addresses import Address
+from tillhouse.orders.receipts.addresses import RECEIPTS, Address, Addresses
 from tillhouse.orders.receipts.files import ReceiptFiles
 from tillhouse.orders.receipts.page import PAPERS
 from tillhouse.orders.receipts.printer import ToPrint
@@ -38,6 +38,17 @@ class Receipts:
         self._find = find
         self._missing = missing
         self._files = ReceiptFiles()
+
+    def route(self, addresses: Addresses) -> RawRoute:
+        """The raw route of their addresses."""
+        return RawRoute(
+            method="GET",
+            path=f"/{addresses.folder}/{{receipt_id}}",
+            handler=self.show,
+            refusal=page.refusal,
+            missing=self._missing,
+            is_printed=True,
+        )
 
     async def show(self, services: Services, asked: RawRequest) -> RawAnswer:
         """The receipt at a marked address, as a page or as a file."""
@@ -75,14 +86,4 @@ def _file(body: bytes, name: str) -> RawAnswer:
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of this room."""
-    receipts = Receipts(find)
-    return (
-        RawRoute(
-            method="GET",
-            path="/receipts/{receipt_id}",
-            handler=receipts.show,
-            refusal=page.refusal,
-            missing=NoReceipt,
-            is_printed=True,
-        ),
-    )
+    return (Receipts(find).route(RECEIPTS),)

@@ -16,6 +16,9 @@ from tillhouse.orders.receipts.rules import Seller
 IMPRINT: LiteralString = """json_build_object('legal_name', u.legal_name, 'address', u.address,
     'tax_numbers', u.tax_numbers, 'footer', u.receipt_footer)::text AS imprint"""
 
+_OF_BOOK: LiteralString = "SELECT id, number, content FROM receipts WHERE book_id = $1 AND "
+_NEWEST: LiteralString = " ORDER BY number DESC LIMIT 1"
+
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """The thing that a receipt is of: an order, a transaction, or a stay."""
@@ -53,40 +56,19 @@ def with_imprint(row: Record) -> dict[str, Any]:
 
 async def find_newest_of_order(db: Db, book_id: BookId, order_id: OrderId) -> Record | None:
     """The receipt that an order got last."""
-    return await db.fetchrow(
-        """
-        SELECT id, number, content FROM receipts WHERE book_id = $1 AND order_id = $2
-        ORDER BY number DESC LIMIT 1
-        """,
-        book_id,
-        order_id,
-    )
+    return await db.fetchrow(_OF_BOOK + "order_id = $2" + _NEWEST, book_id, order_id)
 
 
 async def find_newest_of_transaction(
     db: Db, book_id: BookId, transaction_id: UUID
 ) -> Record | None:
     """The receipt that a transaction got last."""
-    return await db.fetchrow(
-        """
-        SELECT id, number, content FROM receipts WHERE book_id = $1 AND transaction_id = $2
-        ORDER BY number DESC LIMIT 1
-        """,
-        book_id,
-        transaction_id,
-    )
+    return await db.fetchrow(_OF_BOOK + "transaction_id = $2" + _NEWEST, book_id, transaction_id)
 
 
 async def find_newest_of_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
     """The receipt that a stay got last."""
-    return await db.fetchrow(
-        """
-        SELECT id, number, content FROM receipts WHERE book_id = $1 AND reservation_id = $2
-        ORDER BY number DESC LIMIT 1
-        """,
-        book_id,
-        reservation_id,
-    )
+    return await db.fetchrow(_OF_BOOK + "reservation_id = $2" + _NEWEST, book_id, reservation_id)
 
 
 async def insert_receipt(

@@ -1,7 +1,7 @@
 """Statements on refunds."""
 
 from decimal import Decimal
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -128,16 +128,11 @@ async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
 
 async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> RefundFacts:
     """The lines of an order with the part given back of each, and its money by method."""
-    row = await db.fetchrow(_FACTS, book_id, order_id)
-    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    return RefundFacts(
-        lines=msgspec.json.decode(row["lines"], type=list[RefundableLine]),
-        tenders=msgspec.json.decode(row["tenders"], type=dict[Method, Decimal]),
-        refunds=row["refunds"],
-        refunded_lines=row["refunded_lines"],
-        disputed=row["disputed"],
-        disputed_of_stay=row["disputed_of_stay"],
-    )
+    [row] = await db.fetch(_FACTS, book_id, order_id)
+    lines = msgspec.json.decode(row["lines"], type=list[RefundableLine])
+    tenders = msgspec.json.decode(row["tenders"], type=dict[Method, Decimal])
+    facts: dict[str, Any] = {**row, "lines": lines, "tenders": tenders}
+    return RefundFacts(**facts)
 
 
 class LineStock(msgspec.Struct, frozen=True, kw_only=True):

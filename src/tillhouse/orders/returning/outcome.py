@@ -10,12 +10,11 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.call import Call, system_call
+from tillhouse.access.call import system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookKey
-from tillhouse.kit.text import storable
-from tillhouse.ledger.posting import post, release, reverse, settle
+from tillhouse.ledger.posting import post, release, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders import announce, stock
@@ -26,7 +25,8 @@ from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
 from tillhouse.orders.returning import corrections, rules
-from tillhouse.orders.returning.corrections import undo_booked, undo_own
+from tillhouse.orders.returning.corrections import undo_booked
+from tillhouse.orders.returning.ending import EndingRefund
 from tillhouse.orders.returning.store import (
     RefundEnding,
     SentOrderRefund,
@@ -38,24 +38,16 @@ from tillhouse.orders.returning.store import (
     update_known,
 )
 from tillhouse.payins.outgoing import LockedRow
-from tillhouse.payins.returning import count_given_back, find_left, lock_payments
+from tillhouse.payins.returning import lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
 from tillhouse.stock.facts import MovedStock
 from tillhouse.webhooks.emit import emit_all
 
-_WORDS_LENGTH_MAX = 300
-_FAILED = "The payment provider gave nothing back."
 
-
-class RefundOutcome(msgspec.Struct, frozen=True):
+class RefundOutcome(EndingRefund[SentOrderRefund], frozen=True, kw_only=True):
     """A refund whose outcome is known, with its order, both locked."""
 
-    call: Call
     order: OrderState
-    sent: SentOrderRefund
-    # The provider's own name of it, and its words.
-    provider_reference: str | None = None
-    words: str | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -73,11 +65,6 @@ class RefundOutcome(msgspec.Struct, frozen=True):
             store_id=self.order.store_id,
         )
 
-    @property
-    def reason(self) -> str:
-        """The provider's words."""
-        return storable(self.words or _FAILED)[:_WORDS_LENGTH_MAX]
-
 
 async def lock(
     services: Services, db: Db, asked: SentOrderRefund
@@ -92,21 +79,19 @@ async def lock(
     return LockedRow(
         row=sent,
         changes=lambda seen: rules.step_of(sent.status, seen.state) is not None,
-        apply=partial(_apply, RefundOutcome(call, order, sent)),
+        apply=partial(_apply, RefundOutcome(call=call, order=order, sent=sent)),
     )
 
 
 async def _apply(refund: RefundOutcome, seen: SeenRefund) -> None:
-    sent, db, at = refund.sent, refund.call.db, refund.call.now
+    sent = refund.sent
     outcome = msgspec.structs.replace(
         refund, provider_reference=seen.provider_reference, words=seen.reason
     )
     match rules.step_of(sent.status, seen.state):
-        case "complete" if await corrections.waits_for_others(db, sent):
+        case "complete" if await corrections.waits_for_others(refund.call.db, sent):
             await _know(outcome)
-            await corrections.ask_about_others(
-                db, sent, corrections.HEARD, await list_known(db, sent, "successful"), at
-            )
+            await outcome.ask_about_others(corrections.HEARD, list_known, "successful")
         case "complete":
             await complete(outcome)
         case "fail":
@@ -130,7 +115,7 @@ async def complete(outcome: RefundOutcome) -> UUID | None:
     The transaction of the refund; None where the order had nothing left of it.
     """
     call, order, sent = outcome.call, outcome.order, outcome.sent
-    given = await _left(outcome)
+    given = sent.amount if sent.withdrawal_id is not None else await outcome.left()
     await _leave(outcome)
     available = await _credit(outcome)
     await _take(outcome, given)
@@ -156,18 +141,6 @@ async def complete(outcome: RefundOutcome) -> UUID | None:
     return None if written.refund is None else written.refund.transaction_id
 
 
-async def _left(outcome: RefundOutcome) -> Decimal:
-    """The part of it that its payment has left.
-
-    One that was on its way is counted already. One that had failed made room for what its provider
-    took back by itself, and gives only the rest: together they never give more than came in.
-    """
-    sent = outcome.sent
-    if sent.status == "pending" or sent.withdrawal_id is not None:
-        return sent.amount
-    return min(sent.amount, await find_left(outcome.call.db, sent.book_id, sent.payin_id))
-
-
 async def _leave(outcome: RefundOutcome) -> None:
     """The refund is on its way no more."""
     call, sent = outcome.call, outcome.sent
@@ -178,14 +151,8 @@ async def _leave(outcome: RefundOutcome) -> None:
 
 async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
     """Let its payment know how much more, or less, refunds of ours give back of it."""
-    sent, db, at = outcome.sent, outcome.call.db, outcome.call.now
-    if sent.withdrawal_id is not None:
-        return
-    await count_given_back(db, sent.origin, sent.payin_id, amount, at)
-    if amount < 0:
-        await corrections.ask_about_others(
-            db, sent, corrections.HEARD, await list_known(db, sent, "failed"), at
-        )
+    if outcome.sent.withdrawal_id is None:
+        await outcome.count(amount, corrections.HEARD, list_known)
 
 
 async def _credit(outcome: RefundOutcome) -> Decimal | None:
@@ -240,9 +207,7 @@ async def fail(outcome: RefundOutcome) -> None:
     """Release its holds."""
     call, sent = outcome.call, outcome.sent
     await _leave(outcome)
-    for hold_id in (sent.credit_hold_id, sent.hold_id):
-        if hold_id is not None:
-            await release(call.db, outcome.ledger, hold_id)
+    await outcome.release_holds()
     await _count(outcome, -sent.amount)
     ending = RefundEnding(
         status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
@@ -257,10 +222,7 @@ async def fail(outcome: RefundOutcome) -> None:
 async def undo(outcome: RefundOutcome) -> None:
     """The money that had gone back is the business's again, and the order's."""
     call, order, sent = outcome.call, outcome.order, outcome.sent
-    for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
-        await reverse(call.db, outcome.ledger, outcome.source, transfer_id, sequence=number)
-    own = sent.shortfall - sent.taken_before
-    await undo_own(call.db, outcome.ledger, outcome.source, own)
+    await outcome.undo(await list_transfers(call.db, sent))
     booked = sent.amount - sent.shortfall
     ending = RefundEnding(
         status="reversed",

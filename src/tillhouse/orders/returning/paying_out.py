@@ -66,7 +66,9 @@ async def lock_refunded(call: Call, order_id: OrderId, withdrawal_id: UUID) -> R
     """The refund that a withdrawal pays out, after its order: all lock them before all else."""
     order = await lock_order(call.db, call.book.id, order_id)
     sent = await lock_paid_out(call.db, call.book.id, withdrawal_id)
-    return None if order is None or sent is None else RefundOutcome(call, order, sent)
+    return (
+        None if order is None or sent is None else RefundOutcome(call=call, order=order, sent=sent)
+    )
 
 
 async def complete(refund: RefundOutcome) -> UUID | None:

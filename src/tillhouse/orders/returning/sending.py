@@ -8,7 +8,7 @@ doesn't know after an hour is asked for again by the same reference; where it re
 knows of none, the refund failed.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
@@ -28,7 +28,7 @@ from tillhouse.orders.returning.actions import RETURN
 from tillhouse.orders.returning.corrections import HEARD
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.orders.returning.sent import SentRefund
-from tillhouse.orders.returning.store import SentOrderRefund, list_heard, lock_return, update_asked
+from tillhouse.orders.returning.store import list_heard, lock_return, update_asked
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
 from tillhouse.payins.outgoing import (
@@ -48,6 +48,7 @@ Row = TypeVar("Row", bound=SentRefund)
 Asked: TypeAlias = OutgoingWork[Row, SeenRefund]
 # The connection of a book by a provider's name; raises NoProvider.
 Finds: TypeAlias = Callable[[Services, Db, Book, str], Awaitable[ProviderConnection]]
+ListsHeard: TypeAlias = Callable[[Db, BookId, HeardReturn, UUID | None], Awaitable[Sequence[UUID]]]
 
 
 class RefundJobs(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
@@ -117,17 +118,9 @@ def outside_kinds(services: Services, finds: Finds, jobs: RefundJobs[Row]) -> tu
         mark=jobs.mark,
         lock=jobs.lock_whole,
         hint=lambda _sent: None,
-        is_under_way=_is_under_way,
-        is_open=_is_open,
+        is_under_way=lambda sent: sent.status == "pending",
+        is_open=lambda seen: seen.state == "pending",
     ).kinds()
-
-
-def _is_under_way(sent: SentRefund) -> bool:
-    return sent.status == "pending"
-
-
-def _is_open(seen: SeenRefund) -> bool:
-    return seen.state == "pending"
 
 
 def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
@@ -137,20 +130,20 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
         looks=LOOK,
         hears=HEARD,
         lock=lock_return,
-        mark=_mark,
+        mark=update_asked,
         lock_whole=partial(outcome.lock, services),
     )
-    return (*outside_kinds(services, finds, jobs), LocalKind(name=HEARD_REFUND, run=_hear))
+    hears = LocalKind(name=HEARD_REFUND, run=partial(hear, list_heard, HEARD))
+    return (*outside_kinds(services, finds, jobs), hears)
 
 
-async def _hear(db: Db, job: Job) -> bool:
-    """Let the provider be asked about each refund that it may have told of."""
+async def hear(list_heard: ListsHeard, kind: str, db: Db, job: Job) -> bool:
+    """Let the provider be asked about each refund that it may have told of, by this kind of job."""
     told = msgspec.json.decode(job.payload or b"{}", type=HeardReturn)
     found = await list_heard(db, job.book_id, told, refund_id_of(told.reference))
-    at = now()
+    at, key = now(), f"{job.subject_id}:{job.key}"
     for refund_id in found:
-        key = f"{job.subject_id}:{job.key}"
-        new = NewJob(book_id=job.book_id, kind=HEARD, subject_id=refund_id, key=key)
+        new = NewJob(book_id=job.book_id, kind=kind, subject_id=refund_id, key=key)
         await queue_job(db, new, at, at)
     return False
 
@@ -182,7 +175,3 @@ def _calls(sent: SentRefund, connection: ProviderConnection) -> OutgoingCalls[Se
 
 def _failed(reference: str, reason: str) -> SeenRefund:
     return SeenRefund(reference=reference, provider_reference=None, state="failed", reason=reason)
-
-
-async def _mark(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> None:
-    await update_asked(db, sent, asked_at, is_unclear=asked_at is not None)

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.callers import Book
-from tillhouse.kit.ids import BookId, BusinessId, HoldId
+from tillhouse.kit.ids import BookId, BookKey, BusinessId, HoldId
 from tillhouse.orders.money_types import PaymentState
 from tillhouse.payins.types import Origin
 from tillhouse.providers.payments.provider import PART
@@ -39,6 +39,11 @@ class SentRefund(msgspec.Struct, frozen=True, kw_only=True):
     payment_reference: str | None
     business_id: BusinessId
     environment: str
+
+    @property
+    def key(self) -> BookKey:
+        """The key of its row."""
+        return BookKey(self.book_id, self.id)
 
     @property
     def book(self) -> Book:

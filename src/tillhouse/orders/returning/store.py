@@ -226,18 +226,15 @@ async def list_heard(
     return [row["id"] for row in rows]
 
 
-async def update_asked(
-    db: Db, sent: SentOrderRefund, asked_at: datetime | None, *, is_unclear: bool
-) -> None:
+async def update_asked(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> None:
     """The provider is asked for it, or is known not to have been reached."""
     await db.execute(
         """
         UPDATE refunds SET is_unclear = $3, asked_at = coalesce($4, asked_at)
         WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL
         """,
-        sent.book_id,
-        sent.id,
-        is_unclear,
+        *sent.key,
+        asked_at is not None,
         asked_at,
     )
 
@@ -249,8 +246,7 @@ async def update_known(db: Db, sent: SentOrderRefund, provider_refund_id: str) -
         UPDATE refunds SET provider_refund_id = $3
         WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL AND provider_refund_id IS NULL
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         provider_refund_id,
     )
 
@@ -264,8 +260,7 @@ async def update_ended(db: Db, sent: SentOrderRefund, ending: RefundEnding, now:
             is_unclear = false, ended_at = $9
         WHERE book_id = $1 AND order_id = $10 AND id = $2
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
         *msgspec.structs.astuple(ending),
         now,
         sent.order_id,
@@ -280,8 +275,7 @@ async def list_transfers(db: Db, sent: SentOrderRefund) -> Sequence[TransferId]:
         WHERE book_id = $1 AND source_type = 'refund' AND source_id = $2 AND reverses_id IS NULL
         ORDER BY id
         """,
-        sent.book_id,
-        sent.id,
+        *sent.key,
     )
     return [row["id"] for row in rows]
 
@@ -349,13 +343,12 @@ _STUCK: LiteralString = """
 
 async def count_stuck_returns(db: Db) -> Record:
     """How many are stuck in all books, and of how many books they are."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT count(*) AS count, count(DISTINCT f.book_id) AS books FROM refunds f WHERE
         """
         + _STUCK
     )
-    assert row is not None, "an aggregate has a row"  # noqa: S101
     return row
 
 

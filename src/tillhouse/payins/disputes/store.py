@@ -174,14 +174,13 @@ async def lock_claim_of_book(db: Db, book_id: BookId) -> OpenDispute | None:
 
 async def update_changes(db: Db, key: BookKey) -> Record:
     """Count one more change that is told of: how many, and the order that it is about."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         UPDATE disputes SET changes = changes + 1 WHERE book_id = $1 AND id = $2
         RETURNING changes, order_id
         """,
         *key,
     )
-    assert row is not None, "a dispute stays for ever"  # noqa: S101
     return row
 
 
@@ -282,12 +281,7 @@ async def list_disputes(
     """One page of the disputes that fit, the newest first."""
     where = _where(book_id, query)
     return await db.fetch(
-        _SHOWN
-        + where.sql()
-        + " ORDER BY d.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _SHOWN + where.sql() + " ORDER BY d.id DESC LIMIT " + where.window(page),
         *where.args,
     )
 

@@ -9,7 +9,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.rules import check_step_up
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Missing, Refused, Unavailable, existing
+from tillhouse.kit.errors import Refused, Unavailable, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import Deleted, PageOf, meta
 from tillhouse.orders.showing import actor_of
@@ -71,9 +71,7 @@ async def deactivate(call: Call, payout_account_id: UUID) -> Deleted:
     """Take an account out of use; withdrawals that were requested keep it."""
     check_stepped_up(call)
     key = BookKey(call.book.id, payout_account_id)
-    row = await store.update_inactive(call.db, key, call.now)
-    if row is None:
-        raise Missing
+    row = existing(await store.update_inactive(call.db, key, call.now))
     if row["before"] != "inactive":
         await _note(call, "deactivated", payout_account_id, row["bank_code"], row["account_number"])
     return Deleted(payout_account_id, iso(call.now))

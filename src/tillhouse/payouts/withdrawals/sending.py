@@ -21,6 +21,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, OutsideKind
 from tillhouse.kit.clock import now
+from tillhouse.kit.partial import facts_of
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.orders.returning.paying_out import lock_refunded
@@ -126,15 +127,8 @@ def _ask_for(
 
 def _calls(state: WithdrawalState, connection: ProviderConnection) -> OutgoingCalls[SeenPayout]:
     provider, credentials = connection.provider, connection.credentials
-    wanted = PayoutRequest(
-        reference=state.provider_key,
-        amount=state.amount,
-        currency=state.currency,
-        bank_code=state.bank_code,
-        account_number=state.account_number,
-        account_name=state.account_name,
-        narration=state.narration or "",
-    )
+    key, narration = state.provider_key, state.narration or ""
+    wanted = facts_of(PayoutRequest, state, reference=key, narration=narration)
     return OutgoingCalls(
         reference=state.provider_key,
         send=partial(provider.pay_out, credentials, wanted),

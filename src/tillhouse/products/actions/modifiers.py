@@ -9,7 +9,7 @@ from msgspec import UNSET
 from tillhouse.access.call import Call
 from tillhouse.db.where import rows_of
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Conflict, FieldError, Missing, check
+from tillhouse.kit.errors import Conflict, FieldError, Missing, check, existing
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Deleted, Paged, PageOf, meta
 from tillhouse.products.modifier_rules import group_faults
@@ -49,10 +49,7 @@ async def new_faults(call: Call, new: NewModifierGroup) -> list[FieldError]:
 
 async def show(call: Call, modifier_group_id: UUID) -> ModifierGroup:
     """One group."""
-    found = await store.show_group(call.db, call.book.id, modifier_group_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_group(call.db, call.book.id, modifier_group_id))
 
 
 async def change(call: Call, modifier_group_id: UUID, patch: ModifierGroupPatch) -> ModifierGroup:

@@ -8,9 +8,10 @@ from tillhouse.db import changes
 from tillhouse.db.where import rows_of
 from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import ProductId, new_id
 from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.partial import facts_of
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData
@@ -44,10 +45,7 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
 
 async def show(call: Call, product_id: ProductId) -> Product:
     """One product."""
-    found = await store.show_product(call.db, call.book.id, product_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.show_product(call.db, call.book.id, product_id))
 
 
 async def create(call: Call, new: NewProduct) -> Product:
@@ -139,14 +137,4 @@ async def _facts_of(call: Call, named: NamedProductIds, old: Configuration) -> E
 
 def data_of(product: Product | Configuration, updated_at: str) -> ProductData:
     """The data of product events."""
-    return ProductData(
-        id=product.id,
-        name=product.name,
-        type=product.type,
-        base_price=product.base_price,
-        category_id=product.category_id,
-        unit=product.unit,
-        is_active=product.is_active,
-        is_extra_only=product.is_extra_only,
-        updated_at=updated_at,
-    )
+    return facts_of(ProductData, product, updated_at=updated_at)

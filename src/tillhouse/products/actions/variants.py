@@ -6,7 +6,7 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import ProductId, VariantId, new_id
 from tillhouse.kit.page import Deleted
 from tillhouse.products import making, rules
@@ -84,10 +84,7 @@ async def _hold(
 
 
 async def _product_of(call: Call, variant_id: VariantId) -> UUID:
-    found = await store.find_product_of(call.db, call.book.id, variant_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await store.find_product_of(call.db, call.book.id, variant_id))
 
 
 def _shown(product: Product, variant_id: VariantId) -> VariantShown:

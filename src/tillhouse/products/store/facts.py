@@ -100,7 +100,7 @@ _FACTS = """
 
 async def find_facts(db: Db, book_id: BookId, named: NamedProductIds) -> ExistingProductIds:
     """The named things that exist in the book."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         _FACTS,
         book_id,
         named.category_ids,
@@ -111,7 +111,6 @@ async def find_facts(db: Db, book_id: BookId, named: NamedProductIds) -> Existin
         named.own_product,
         named.own_variants,
     )
-    assert row is not None, "there is always one row"  # noqa: S101
     return ExistingProductIds(
         currency=row["currency"],
         categories=frozenset(row["categories"]),

@@ -53,7 +53,7 @@ async def find_business(
     db: Db, book_id: BookId, products: Sequence[UUID], categories: Sequence[UUID]
 ) -> PromotionFacts:
     """How the business counts, and which of these products and categories the book has."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT b.currency, b.time_zone, ARRAY(
             SELECT p.id FROM products p
@@ -68,7 +68,6 @@ async def find_business(
         products,
         categories,
     )
-    assert row is not None, "a call has a book"  # noqa: S101
     return PromotionFacts(
         currency=row["currency"],
         time_zone=row["time_zone"],

@@ -16,6 +16,7 @@ from tillhouse.access.attempt_rules import Budget
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
+from tillhouse.kit.partial import facts_of
 from tillhouse.providers.mail import smtp
 from tillhouse.providers.mail.text import Mail, compose
 
@@ -96,14 +97,7 @@ async def _begin(services: Services, write: Writes, db: Db, job: Job) -> smtp.En
         return None
     if letter.keep is not None:
         await letter.keep(db)
-    mail = Mail(
-        id=f"notice-{job.id}",
-        sender=sender,
-        recipient=letter.recipient,
-        subject=letter.subject,
-        text=letter.text,
-        at=letter.at,
-    )
+    mail = facts_of(Mail, letter, id=f"notice-{job.id}", sender=sender)
     return smtp.Envelope(sender, letter.recipient, compose(mail))
 
 

@@ -14,21 +14,20 @@ import msgspec
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments import flutterwave_answers as answers
 from tillhouse.providers.payments import own_account
-from tillhouse.providers.payments.bearer import BearerApi
+from tillhouse.providers.payments.bearer import BearerAdapter, Lines
 from tillhouse.providers.payments.calling import TIMEOUT_S, Caller, ProviderAnswer
-from tillhouse.providers.payments.exponents import NotExact, to_major
-from tillhouse.providers.payments.flutterwave_hooks import heard
+from tillhouse.providers.payments.envelope import account_name
+from tillhouse.providers.payments.exponents import to_major
+from tillhouse.providers.payments.flutterwave_hooks import FlutterwaveHook
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Heard,
     HeardPayment,
     HeardRefund,
     OpenedAccount,
     PayoutRequest,
     ProviderBalance,
-    ProviderListPage,
     ProviderName,
     ProviderRefused,
     ProviderSecrets,
@@ -37,26 +36,20 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementOf,
     StatementRequest,
     Unclear,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, executed
+from tillhouse.providers.payments.skeleton import exactly, executed
 
 BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
 _SHORTEST, _USUAL, _LONGEST = timedelta(minutes=1), timedelta(hours=1), timedelta(days=365)
-_PAGES_MAX = 20
-_LISTS = {
-    "payments": "/transactions",
-    "payouts": "/transfers",
-    "refunds": "/refunds",
-    "disputes": "/chargebacks",
-}
 _COUNTRIES = {"NGN": "NG"}
 
 
-class Flutterwave(Adapter):
+class Flutterwave(BearerAdapter):
     """Moves money by Flutterwave's API at one address."""
 
     name: ProviderName = "flutterwave"
@@ -73,16 +66,18 @@ class Flutterwave(Adapter):
     )
     secret_names: Sequence[str] = ("secret_key", "secret_hash")
     test_prefixes: Sequence[str] = ("flwseck_test", "flwpubk_test")
+    hook = FlutterwaveHook
+    key_starts = ("FLWSECK-", "FLWSECK_TEST-")
+    balances = "/balances"
+    lists: Mapping[StatementOf, tuple[str, Lines]] = {
+        "payments": ("/transactions", answers.arrived),
+        "payouts": ("/transfers", answers.payouts),
+        "refunds": ("/refunds", answers.listed_refunds),
+        "disputes": ("/chargebacks", answers.chargebacks),
+    }
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
-        self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
-
-    async def check(self, credentials: ProviderSecrets) -> None:
-        """Ask for the balances."""
-        start = "FLWSECK-" if credentials.is_live else "FLWSECK_TEST-"
-        if not credentials.secrets["secret_key"].startswith(start):
-            raise ProviderRefused(f"The secret key of this book begins with {start}.")
-        await self._api.get(credentials, "/balances")
+        super().__init__(Caller(base_url, timeout_s), answers.words, answers.good)
 
     async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
         """The account, which its transactions name."""
@@ -90,7 +85,7 @@ class Flutterwave(Adapter):
 
     async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
         """The money that can be paid out, and that is to be settled."""
-        return own_account.flutterwave_balances(await self._look(credentials, "/balances"))
+        return own_account.flutterwave_balances(await self._look(credentials, self.balances))
 
     def is_signed(
         self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
@@ -98,10 +93,6 @@ class Flutterwave(Adapter):
         """Whether the hook's sender knows the word; it says nothing about the body."""
         word = credentials.secrets["secret_hash"].encode()
         return bool(word) and hmac.compare_digest(word, headers.get(TOKEN, "").encode())
-
-    def heard(self, body: bytes) -> Sequence[Heard]:
-        """The payments and payouts that a hook tells of."""
-        return heard(body)
 
     async def open_account(
         self, credentials: ProviderSecrets, wanted: AccountRequest
@@ -119,7 +110,7 @@ class Flutterwave(Adapter):
             "expires": int(lives.total_seconds()),
         }
         at = now()
-        answer = await self._api.post(credentials, "/charges?type=bank_transfer", body)
+        answer = await self._post(credentials, "/charges?type=bank_transfer", body)
         return answers.opened(answer, at + lives)
 
     async def find_payments(
@@ -161,13 +152,9 @@ class Flutterwave(Adapter):
         since = (one.paid_at or now() - _LONGEST).date() - timedelta(days=1)
         query = {"from": since.isoformat(), "to": (now() + timedelta(days=1)).date().isoformat()}
         disputes: list[SeenDispute] = []
-        for page in range(1, _PAGES_MAX + 1):
-            path = f"/chargebacks?{urlencode({**query, 'page': str(page)})}"
-            answer = await self._look(credentials, path)
+        async for answer in self._pages(credentials, "/chargebacks", query):
             told = answers.chargebacks(answer)
             disputes += [of for of in told if of.transaction_id == one.transaction_id]
-            if page >= answers.page_count(answer):
-                break
         return msgspec.structs.replace(one, returned=returned, disputes=disputes)
 
     async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
@@ -180,7 +167,7 @@ class Flutterwave(Adapter):
                 raise Unclear("a refund of this amount is there that doesn't say whose it is")
         path = f"/transactions/{quote(wanted.transaction_id, safe='')}/refund"
         body = {"amount": amount, "comments": answers.comment(wanted.reference, wanted.reason)}
-        answer = await executed(self._api.post(credentials, path, body))
+        answer = await executed(self._post(credentials, path, body))
         return answers.refund(answer).seen(wanted.reference)
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
@@ -202,12 +189,9 @@ class Flutterwave(Adapter):
         """The refunds of a payment, on all pages."""
         found: list[answers.FlutterwaveRefund] = []
         query = {} if transaction_id is None else {"id": transaction_id}
-        for page in range(1, _PAGES_MAX + 1):
-            path = f"/refunds?{urlencode({**query, 'page': str(page)})}"
-            told, pages = answers.refunds(await self._look(credentials, path))
+        async for answer in self._pages(credentials, "/refunds", query):
+            told = answers.refunds(answer)
             found += [one for one in told if transaction_id in (None, str(one.tx_id))]
-            if page >= pages:
-                break
         return found
 
     async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
@@ -232,7 +216,7 @@ class Flutterwave(Adapter):
     async def _transfer(
         self, credentials: ProviderSecrets, body: Mapping[str, object]
     ) -> SeenPayout:
-        return answers.payout(await self._api.post(credentials, "/transfers", body))
+        return answers.payout(await self._post(credentials, "/transfers", body))
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
@@ -251,43 +235,21 @@ class Flutterwave(Adapter):
     ) -> str:
         """The name that an account is held in."""
         body = {"account_number": account_number, "account_bank": bank_code}
-        answer = await self._api.post(credentials, "/accounts/resolve", body, changes=False)
-        return answers.account_name(answer)
+        answer = await self._post(credentials, "/accounts/resolve", body, changes=False)
+        return account_name(answer)
 
-    async def read_statement(
-        self, credentials: ProviderSecrets, asked: StatementRequest
-    ) -> ProviderListPage:
-        """A page of transactions, transfers, refunds or chargebacks, of whole days."""
-        page = int(asked.cursor or 1)
-        query = {
-            "page": str(page),
-            "from": asked.since.date().isoformat(),
-            "to": asked.until.date().isoformat(),
-        }
-        answer = await self._look(credentials, f"{_LISTS[asked.of]}?{urlencode(query)}")
-        following = str(page + 1) if page < answers.page_count(answer) else None
-        match asked.of:
-            case "payments":
-                return ProviderListPage(payments=answers.arrived(answer), following=following)
-            case "payouts":
-                return ProviderListPage(payouts=answers.payouts(answer), following=following)
-            case "refunds":
-                return ProviderListPage(refunds=answers.listed_refunds(answer), following=following)
-            case "disputes":
-                return ProviderListPage(disputes=answers.chargebacks(answer), following=following)
+    def _span(self, asked: StatementRequest) -> Mapping[str, str]:
+        return {"from": asked.since.date().isoformat(), "to": asked.until.date().isoformat()}
+
+    def _has_more(self, answer: ProviderAnswer, page: int) -> bool:
+        return page < answers.page_count(answer)
 
     def _is_missing(self, said: str) -> bool:
         return answers.is_missing(said)
 
-    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        return await self._api.get(credentials, path)
-
 
 def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
-    try:
-        return to_major(wanted.amount, wanted.currency)
-    except NotExact as error:
-        raise ProviderRefused(str(error)) from None
+    return exactly(lambda: to_major(wanted.amount, wanted.currency))
 
 
 def _known(currency: str) -> str:

@@ -1,15 +1,13 @@
 """Flutterwave's answers: `status` tells of the call, `data.status` of its subject."""
 
-import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
-from tillhouse.kit.clock import parse_timestamp
 from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.envelope import Text, data, each, moment, one
 from tillhouse.providers.payments.exponents import from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -27,9 +25,6 @@ from tillhouse.providers.payments.provider import (
     SeenRefund,
     Unknown,
 )
-
-T = TypeVar("T")
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
 # Refunds of ours bear our reference in their comment, after this.
 _MARK = "tillhouse:"
@@ -53,10 +48,6 @@ _DISPUTE_STATES: dict[str, DisputeState] = {
 class _Envelope(msgspec.Struct):
     status: str
     message: str | None = None
-
-
-class _Data(msgspec.Struct, Generic[T]):
-    data: T
 
 
 class _Pages(msgspec.Struct):
@@ -178,19 +169,6 @@ class _Listing(msgspec.Struct):
     meta: _Meta | None = None
 
 
-class _Refunds(msgspec.Struct):
-    data: list[FlutterwaveRefund]
-
-
-class _Named(msgspec.Struct):
-    account_name: Text
-
-
-class _Listed(msgspec.Struct):
-    code: str
-    name: str
-
-
 def words(body: bytes) -> str | None:
     """Flutterwave's own words in a refusal; None when it is somebody else's."""
     try:
@@ -212,10 +190,6 @@ def good(answer: ProviderAnswer) -> ProviderAnswer:
     return answer
 
 
-def _data(answer: ProviderAnswer, kind: type[T]) -> T:
-    return answer.read(_Data[kind]).data
-
-
 def opened(answer: ProviderAnswer, ends: datetime) -> OpenedAccount:
     """The account of a charge; its end is told in several forms, so ours is taken."""
     told = answer.read(_Charge).meta.authorization
@@ -229,20 +203,17 @@ def opened(answer: ProviderAnswer, ends: datetime) -> OpenedAccount:
 
 def payment(answer: ProviderAnswer) -> SeenPayment:
     """A transaction."""
-    told = _data(answer, _Transaction)
-    return answer.exactly(lambda: _payment(told))
+    return one(answer, _Transaction, _payment)
 
 
 def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
     """All transactions of a reference."""
-    told = _data(answer, list[_Transaction])
-    return answer.exactly(lambda: [_payment(one) for one in told if one.tx_ref == reference])
+    return each(answer, _Transaction, _payment, lambda told: told.tx_ref == reference)
 
 
 def arrived(answer: ProviderAnswer) -> Sequence[SeenPayment]:
     """The transactions of a page by which money arrived."""
-    told = [one for one in _data(answer, list[_Transaction]) if one.status == "successful"]
-    return answer.exactly(lambda: [_payment(one) for one in told])
+    return each(answer, _Transaction, _payment, lambda told: told.status == "successful")
 
 
 def page_count(answer: ProviderAnswer) -> int:
@@ -264,7 +235,7 @@ def _payment(told: _Transaction) -> SeenPayment:
         amount=amount,
         fee=min(amount, fees - on_top),
         currency=told.currency,
-        paid_at=_moment(told.created_at),
+        paid_at=moment(told.created_at),
         payer_name=_payer(told.meta),
     )
 
@@ -283,12 +254,12 @@ def comment(reference: str, reason: str) -> str:
 
 def refund(answer: ProviderAnswer) -> FlutterwaveRefund:
     """One refund."""
-    return _data(answer, FlutterwaveRefund)
+    return data(answer, FlutterwaveRefund)
 
 
-def refunds(answer: ProviderAnswer) -> tuple[Sequence[FlutterwaveRefund], int]:
-    """A page of refunds, and how many pages there are."""
-    return answer.read(_Refunds).data, page_count(answer)
+def refunds(answer: ProviderAnswer) -> Sequence[FlutterwaveRefund]:
+    """A page of refunds."""
+    return data(answer, list[FlutterwaveRefund])
 
 
 def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
@@ -300,9 +271,9 @@ def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
             state=_refund_state(one.status),
             amount=one.amount_refunded,
             transaction_id=None if one.tx_id is None else str(one.tx_id),
-            at=_moment(one.created_at),
+            at=moment(one.created_at),
         )
-        for one in answer.read(_Refunds).data
+        for one in refunds(answer)
     ]
 
 
@@ -313,9 +284,9 @@ def not_ours(refunds: Sequence[FlutterwaveRefund]) -> Decimal:
     return sum(amounts, Decimal(0))
 
 
-def chargebacks(answer: ProviderAnswer) -> list[SeenDispute]:
+def chargebacks(answer: ProviderAnswer) -> Sequence[SeenDispute]:
     """A page of chargebacks."""
-    return answer.exactly(lambda: [_dispute(one) for one in _data(answer, list[_Chargeback])])
+    return each(answer, _Chargeback, _dispute)
 
 
 def _dispute(told: _Chargeback) -> SeenDispute:
@@ -331,8 +302,8 @@ def _dispute(told: _Chargeback) -> SeenDispute:
         taken=amount if is_gone else Decimal(0),
         transaction_id=str(told.transaction_id),
         reason=told.comment or told.stage,
-        evidence_by=_moment(told.due_date),
-        opened_at=_moment(told.created_at),
+        evidence_by=moment(told.due_date),
+        opened_at=moment(told.created_at),
     )
 
 
@@ -345,22 +316,19 @@ def _refund_state(status: str) -> RefundState:
 
 def payout(answer: ProviderAnswer) -> SeenPayout:
     """A transfer."""
-    told = _data(answer, _Transfer)
-    return answer.exactly(lambda: _payout(told))
+    return one(answer, _Transfer, _payout)
 
 
 def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout:
     """The transfer of this reference among others."""
-    for told in _data(answer, list[_Transfer]):
-        if told.reference == reference:
-            return answer.exactly(lambda told=told: _payout(told))
+    for found in each(answer, _Transfer, _payout, lambda told: told.reference == reference):
+        return found
     raise Unknown(f"no transfer of {reference}")
 
 
 def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
     """The transfers of a page."""
-    told = _data(answer, list[_Transfer])
-    return answer.exactly(lambda: [_payout(one) for one in told])
+    return each(answer, _Transfer, _payout)
 
 
 def _payout(told: _Transfer) -> SeenPayout:
@@ -372,22 +340,10 @@ def _payout(told: _Transfer) -> SeenPayout:
         fee=rounded_fee(told.fee or Decimal(0), told.currency),
         reason=(told.complete_message or told.status) if state == "failed" else None,
         amount=None if told.amount is None else from_major(told.amount, told.currency),
-        at=_moment(told.created_at),
+        at=moment(told.created_at),
     )
 
 
 def banks(answer: ProviderAnswer) -> Sequence[Bank]:
     """The banks of a country."""
-    return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
-
-
-def account_name(answer: ProviderAnswer) -> str:
-    """The name of an account's holder."""
-    return _data(answer, _Named).account_name
-
-
-def _moment(text: str | None) -> datetime | None:
-    """A moment, if there is one in it: a payment is not doubted for its clock."""
-    with contextlib.suppress(ValueError):
-        return parse_timestamp(text or "")
-    return None
+    return data(answer, list[Bank])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardPayout
+from tillhouse.providers.payments.skeleton import Hook
 
 
 class _About(msgspec.Struct):
@@ -13,20 +14,17 @@ class _About(msgspec.Struct):
     reference: str | None = None
 
 
-class _Hook(msgspec.Struct):
+class FlutterwaveHook(Hook):
+    """A hook of Flutterwave's."""
+
     event: str
     data: _About
 
-
-def heard(body: bytes) -> Sequence[Heard]:
-    """The things that a hook tells of; none of a body that tells of nothing known."""
-    try:
-        hook = msgspec.json.decode(body, type=_Hook)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    def heard(self) -> Sequence[Heard]:
+        """The things that it tells of; none where it tells of nothing known."""
+        told = self.data
+        if self.event == "charge.completed" and (told.id or told.tx_ref):
+            return [HeardPayment(told.tx_ref, str(told.id) if told.id else None)]
+        if self.event == "transfer.completed" and told.reference:
+            return [HeardPayout(told.reference)]
         return []
-    told = hook.data
-    if hook.event == "charge.completed" and (told.id or told.tx_ref):
-        return [HeardPayment(told.tx_ref, str(told.id) if told.id else None)]
-    if hook.event == "transfer.completed" and told.reference:
-        return [HeardPayout(told.reference)]
-    return []

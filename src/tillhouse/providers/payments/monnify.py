@@ -25,13 +25,12 @@ from tillhouse.providers.payments.calling import (
     ProviderRequest,
     settle,
 )
-from tillhouse.providers.payments.exponents import NotExact, to_major
-from tillhouse.providers.payments.monnify_hooks import heard
+from tillhouse.providers.payments.exponents import to_major
+from tillhouse.providers.payments.monnify_hooks import MonnifyHook
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Heard,
     HeardPayment,
     HeardRefund,
     ListedRefund,
@@ -49,10 +48,9 @@ from tillhouse.providers.payments.provider import (
     SeenRefund,
     StatementOf,
     StatementRequest,
-    Unclear,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, has_sha512
+from tillhouse.providers.payments.skeleton import Adapter, check_start, exactly, has_sha512
 
 BASE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
@@ -82,6 +80,7 @@ class Monnify(Adapter):
     )
     secret_names: Sequence[str] = ("api_key", "secret_key", "contract_code", "wallet_account")
     test_prefixes: Sequence[str] = ("mk_test_",)
+    hook = MonnifyHook
 
     def __init__(self, base_url: str | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self._live = Caller(base_url or BASE_URL, timeout_s)
@@ -92,8 +91,7 @@ class Monnify(Adapter):
     async def check(self, credentials: ProviderSecrets) -> None:
         """Log in, and ask for the balance of the wallet."""
         start = "MK_PROD_" if credentials.is_live else "MK_TEST_"
-        if not credentials.secrets["api_key"].startswith(start):
-            raise ProviderRefused(f"The API key of this book begins with {start}.")
+        check_start(credentials.secrets["api_key"], "API key", start)
         self._tokens.pop(_digest(credentials), None)
         await self.read_balances(credentials)
 
@@ -112,10 +110,6 @@ class Monnify(Adapter):
     ) -> bool:
         """Whether the hook is Monnify's."""
         return has_sha512(headers, SIGNATURE, credentials.secrets["secret_key"], body)
-
-    def heard(self, body: bytes) -> Sequence[Heard]:
-        """The payments, payouts and refunds that a hook tells of."""
-        return heard(body)
 
     async def open_account(
         self, credentials: ProviderSecrets, wanted: AccountRequest
@@ -210,18 +204,13 @@ class Monnify(Adapter):
             "refundReason": wanted.reason[:_TEXT_LENGTH_MAX],
             "customerNote": wanted.reason[:_NOTE_LENGTH_MAX],
         }
-        try:
-            answer = await self._post(credentials, "/api/v1/refunds/initiate-refund", body)
-            return answers.refund(answer)
-        except BadKey as error:
-            raise NotReached(str(error)) from None
-        except ProviderRefused as refusal:
-            try:
-                return await self.find_refund(credentials, HeardRefund(wanted.reference, None))
-            except Unknown:
-                raise refusal from None
-            except NotReached as error:
-                raise Unclear(str(error)) from None
+        sending = self._refund(credentials, body)
+        asked = HeardRefund(wanted.reference, None)
+        return await self._done(sending, lambda: self.find_refund(credentials, asked))
+
+    async def _refund(self, credentials: ProviderSecrets, body: Mapping[str, object]) -> SeenRefund:
+        path = "/api/v1/refunds/initiate-refund"
+        return answers.refund(await self._post(credentials, path, body))
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by our reference, which is Monnify's, too."""
@@ -374,7 +363,4 @@ def _digest(credentials: ProviderSecrets) -> bytes:
 def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
     if wanted.currency != CURRENCY:
         raise ProviderRefused(f"Monnify is used for {CURRENCY} only.")
-    try:
-        return to_major(wanted.amount, wanted.currency)
-    except NotExact as error:
-        raise ProviderRefused(str(error)) from None
+    return exactly(lambda: to_major(wanted.amount, wanted.currency))

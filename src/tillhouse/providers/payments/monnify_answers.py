@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from tillhouse.kit.money import largest_remainder
 from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.envelope import Text
 from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
 from tillhouse.providers.payments.monnify_moments import moment
 from tillhouse.providers.payments.provider import (
@@ -29,7 +30,6 @@ from tillhouse.providers.payments.provider import (
 )
 
 T = TypeVar("T")
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
 _MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
 _TOO_ALIKE = "D07"
@@ -162,11 +162,6 @@ class _Refund(msgspec.Struct, rename="camel"):
 
 class _Named(msgspec.Struct, rename="camel"):
     account_name: Text
-
-
-class _Listed(msgspec.Struct):
-    code: str
-    name: str
 
 
 def words(body: bytes) -> str | None:
@@ -392,7 +387,7 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
 
 def banks(answer: ProviderAnswer) -> Sequence[Bank]:
     """All banks."""
-    return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
+    return _data(answer, list[Bank])
 
 
 def account_name(answer: ProviderAnswer) -> str:

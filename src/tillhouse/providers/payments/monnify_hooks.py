@@ -10,6 +10,7 @@ from tillhouse.providers.payments.provider import (
     HeardPayout,
     HeardRefund,
 )
+from tillhouse.providers.payments.skeleton import Hook
 
 
 class _About(msgspec.Struct, rename="camel"):
@@ -19,27 +20,26 @@ class _About(msgspec.Struct, rename="camel"):
     refund_reference: str | None = None
 
 
-class _Hook(msgspec.Struct, rename="camel"):
+class MonnifyHook(Hook, rename="camel"):
+    """A hook of Monnify's."""
+
     event_type: str
     event_data: _About
 
-
-def heard(body: bytes) -> Sequence[Heard]:
-    """The things that a hook tells of; none of a body that tells of nothing known."""
-    try:
-        hook = msgspec.json.decode(body, type=_Hook)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    def heard(self) -> Sequence[Heard]:
+        """The things that it tells of; none where it tells of nothing known."""
+        told = self.event_data
+        if self.event_type == "SUCCESSFUL_TRANSACTION":
+            of = told.transaction_reference
+            has_name = bool(of or told.payment_reference)
+            return (
+                [HeardPayment(told.payment_reference, None, provider_reference=of)]
+                if has_name
+                else []
+            )
+        if self.event_type.endswith("_DISBURSEMENT") and told.reference:
+            return [HeardPayout(told.reference)]
+        if self.event_type.endswith("_REFUND") and told.refund_reference:
+            of = told.transaction_reference
+            return [HeardRefund(told.refund_reference, told.refund_reference, of)]
         return []
-    told = hook.event_data
-    if hook.event_type == "SUCCESSFUL_TRANSACTION":
-        of = told.transaction_reference
-        has_name = bool(of or told.payment_reference)
-        return (
-            [HeardPayment(told.payment_reference, None, provider_reference=of)] if has_name else []
-        )
-    if hook.event_type.endswith("_DISBURSEMENT") and told.reference:
-        return [HeardPayout(told.reference)]
-    if hook.event_type.endswith("_REFUND") and told.refund_reference:
-        of = told.transaction_reference
-        return [HeardRefund(told.refund_reference, told.refund_reference, of)]
-    return []

@@ -15,22 +15,21 @@ import msgspec
 from tillhouse.kit.clock import iso, now
 from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments import paystack_answers as answers
-from tillhouse.providers.payments.bearer import BearerApi
+from tillhouse.providers.payments.bearer import BearerAdapter, Lines
 from tillhouse.providers.payments.calling import TIMEOUT_S, BadKey, Caller, ProviderAnswer
-from tillhouse.providers.payments.exponents import NotExact, to_units
-from tillhouse.providers.payments.paystack_hooks import heard
+from tillhouse.providers.payments.envelope import account_name
+from tillhouse.providers.payments.exponents import to_units
+from tillhouse.providers.payments.paystack_hooks import PaystackHook
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Heard,
     HeardPayment,
     HeardRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
     ProviderBalance,
-    ProviderListPage,
     ProviderName,
     ProviderRefused,
     ProviderSecrets,
@@ -39,30 +38,25 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementOf,
     StatementRequest,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, executed, has_sha512
+from tillhouse.providers.payments.skeleton import exactly, executed, has_sha512
 
 BASE_URL = "https://api.paystack.co"
 SIGNATURE = "x-paystack-signature"
 # An account lives at least and at most so long.
 _SHORTEST, _LONGEST = timedelta(minutes=15), timedelta(hours=8)
 _PAGE = 100
-_PAGES_MAX = 20
+_PAGES_OF_BANKS_MAX = 20
 # The clock of Paystack and ours differ by less.
 _CLOCKS_APART = timedelta(days=1)
-_LISTS = {
-    "payments": "/transaction",
-    "payouts": "/transfer",
-    "refunds": "/refund",
-    "disputes": "/dispute",
-}
 # Before there was a Paystack.
 _BEGAN = "2015-01-01T00:00:00.000Z"
 
 
-class Paystack(Adapter):
+class Paystack(BearerAdapter):
     """Moves money by Paystack's API at one address."""
 
     name: ProviderName = "paystack"
@@ -79,16 +73,19 @@ class Paystack(Adapter):
     )
     secret_names: Sequence[str] = ("secret_key",)
     test_prefixes: Sequence[str] = ("sk_test_", "pk_test_")
+    hook = PaystackHook
+    key_starts = ("sk_live_", "sk_test_")
+    balances = "/balance"
+    lists: Mapping[StatementOf, tuple[str, Lines]] = {
+        "payments": ("/transaction", answers.payments),
+        "payouts": ("/transfer", answers.payouts),
+        "refunds": ("/refund", answers.listed_refunds),
+        "disputes": ("/dispute", answers.disputes),
+    }
+    refuses_long_lists = True
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
-        self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
-
-    async def check(self, credentials: ProviderSecrets) -> None:
-        """Ask for the balance."""
-        start = "sk_live_" if credentials.is_live else "sk_test_"
-        if not credentials.secrets["secret_key"].startswith(start):
-            raise ProviderRefused(f"The secret key of this book begins with {start}.")
-        await self._api.get(credentials, "/balance")
+        super().__init__(Caller(base_url, timeout_s), answers.words, answers.good)
 
     async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
         """The integration, which its customers name."""
@@ -96,17 +93,13 @@ class Paystack(Adapter):
 
     async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
         """The money that can be paid out; that to be settled isn't told."""
-        return own_account.paystack_balances(await self._look(credentials, "/balance"))
+        return own_account.paystack_balances(await self._look(credentials, self.balances))
 
     def is_signed(
         self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
     ) -> bool:
         """Whether the hook is Paystack's."""
         return has_sha512(headers, SIGNATURE, credentials.secrets["secret_key"], body)
-
-    def heard(self, body: bytes) -> Sequence[Heard]:
-        """The payments, payouts and refunds that a hook tells of."""
-        return heard(body)
 
     async def open_account(
         self, credentials: ProviderSecrets, wanted: AccountRequest
@@ -121,7 +114,7 @@ class Paystack(Adapter):
             "metadata": {"name": wanted.name, "description": wanted.description},
         }
         try:
-            answer = await self._api.post(credentials, "/charge", body)
+            answer = await self._post(credentials, "/charge", body)
         except ProviderRefused as refusal:
             if isinstance(refusal, BadKey):
                 raise
@@ -133,7 +126,7 @@ class Paystack(Adapter):
     ) -> OpenedAccount:
         """The account of a reference that was used, if that is why it was refused."""
         try:
-            answer = await self._api.get(credentials, f"/charge/{quote(reference, safe='')}")
+            answer = await self._get(credentials, f"/charge/{quote(reference, safe='')}")
             return answers.opened(answer)
         except (ProviderRefused, Unknown, NotReached):
             raise refusal from None
@@ -193,7 +186,7 @@ class Paystack(Adapter):
             "customer_note": wanted.reason,
             "merchant_note": answers.note(wanted.reference),
         }
-        answer = await executed(self._api.post(credentials, "/refund", body))
+        answer = await executed(self._post(credentials, "/refund", body))
         return answers.refund(answer, wanted.reference)
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
@@ -208,7 +201,7 @@ class Paystack(Adapter):
                 return found
         raise Unknown(f"no refund of {heard.reference}")
 
-    async def _refunds(
+    def _refunds(
         self, credentials: ProviderSecrets, transaction_id: str | None, since: datetime | None
     ) -> AsyncIterator[ProviderAnswer]:
         """The refunds of a payment by pages, back to a moment.
@@ -221,13 +214,7 @@ class Paystack(Adapter):
         if since is not None:
             query["from"] = iso(since - _CLOCKS_APART)
             query["to"] = iso(now() + _CLOCKS_APART)
-        for page in range(1, _PAGES_MAX + 1):
-            path = f"/refund?{urlencode({**query, 'page': str(page)})}"
-            answer = await self._look(credentials, path)
-            yield answer
-            if not answers.has_more(answer, page):
-                return
-        raise NotReached("the list of refunds is too long")
+        return self._pages(credentials, "/refund", query)
 
     async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money; Paystack takes a reference once."""
@@ -242,7 +229,7 @@ class Paystack(Adapter):
             "reference": wanted.reference,
             "reason": wanted.narration,
         }
-        return answers.payout(await self._api.post(credentials, "/transfer", body))
+        return answers.payout(await self._post(credentials, "/transfer", body))
 
     async def _recipient(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> str:
         """The recipient of an account: the same one, however often it is made."""
@@ -253,7 +240,7 @@ class Paystack(Adapter):
             "bank_code": wanted.bank_code,
             "currency": wanted.currency,
         }
-        answer = await self._api.post(credentials, "/transferrecipient", body, changes=False)
+        answer = await self._post(credentials, "/transferrecipient", body, changes=False)
         return answers.recipient(answer)
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
@@ -265,7 +252,7 @@ class Paystack(Adapter):
         """The banks of a currency, page by page."""
         banks: list[Bank] = []
         query = {"currency": currency, "use_cursor": "true", "perPage": str(_PAGE)}
-        for _ in range(_PAGES_MAX):
+        for _ in range(_PAGES_OF_BANKS_MAX):
             answer = await self._look(credentials, f"/bank?{urlencode(query)}")
             page, after = answers.banks(answer)
             banks += page
@@ -280,35 +267,15 @@ class Paystack(Adapter):
         """The name that an account is held in."""
         query = urlencode({"account_number": account_number, "bank_code": bank_code})
         try:
-            return answers.account_name(await self._api.get(credentials, f"/bank/resolve?{query}"))
+            return account_name(await self._get(credentials, f"/bank/resolve?{query}"))
         except Unknown as error:
             raise ProviderRefused(str(error)) from None
 
-    async def read_statement(
-        self, credentials: ProviderSecrets, asked: StatementRequest
-    ) -> ProviderListPage:
-        """A page of transactions, transfers, refunds or disputes, the newest first."""
-        page = int(asked.cursor or 1)
-        query = {
-            "perPage": str(_PAGE),
-            "page": str(page),
-            "from": iso(asked.since),
-            "to": iso(asked.until),
-        }
-        answer = await self._look(credentials, f"{_LISTS[asked.of]}?{urlencode(query)}")
-        following = str(page + 1) if answers.has_more(answer, page) else None
-        match asked.of:
-            case "payments":
-                return ProviderListPage(payments=answers.payments(answer), following=following)
-            case "payouts":
-                return ProviderListPage(payouts=answers.payouts(answer), following=following)
-            case "refunds":
-                return ProviderListPage(refunds=answers.listed_refunds(answer), following=following)
-            case "disputes":
-                return ProviderListPage(disputes=answers.disputes(answer), following=following)
+    def _span(self, asked: StatementRequest) -> Mapping[str, str]:
+        return {"perPage": str(_PAGE), "from": iso(asked.since), "to": iso(asked.until)}
 
-    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
-        return await self._api.get(credentials, path)
+    def _has_more(self, answer: ProviderAnswer, page: int) -> bool:
+        return answers.has_more(answer, page)
 
 
 def _with_returns(
@@ -323,10 +290,7 @@ def _with_returns(
 
 
 def _units(wanted: AccountRequest | RefundRequest | PayoutRequest) -> int:
-    try:
-        return to_units("paystack", wanted.amount, wanted.currency)
-    except NotExact as error:
-        raise ProviderRefused(str(error)) from None
+    return exactly(lambda: to_units("paystack", wanted.amount, wanted.currency))
 
 
 def _expiry(wanted: datetime | None, at: datetime) -> datetime:

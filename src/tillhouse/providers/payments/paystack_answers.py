@@ -1,15 +1,12 @@
 """Paystack's answers: `status` tells of the call, `data.status` of its subject."""
 
-import contextlib
 from collections.abc import Sequence
-from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
-from tillhouse.kit.clock import parse_timestamp
 from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.envelope import Text, data, each, moment, one
 from tillhouse.providers.payments.exponents import fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -27,9 +24,6 @@ from tillhouse.providers.payments.provider import (
     SeenRefund,
     Unknown,
 )
-
-T = TypeVar("T")
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
 # Refunds of ours bear our reference in their note, after this.
 _MARK = "tillhouse:"
@@ -54,10 +48,6 @@ class _Envelope(msgspec.Struct):
     status: bool
     message: str = ""
     code: str | None = None
-
-
-class _Data(msgspec.Struct, Generic[T]):
-    data: T
 
 
 class _Bank(msgspec.Struct):
@@ -144,15 +134,6 @@ class _Recipient(msgspec.Struct):
     recipient_code: Text
 
 
-class _Named(msgspec.Struct):
-    account_name: Text
-
-
-class _Listed(msgspec.Struct):
-    code: str
-    name: str
-
-
 class _Meta(msgspec.Struct):
     next: str | None = None
 
@@ -166,7 +147,7 @@ class _Listing(msgspec.Struct):
 
 
 class _Banks(msgspec.Struct):
-    data: list[_Listed]
+    data: list[Bank]
     meta: _Meta | None = None
 
 
@@ -187,26 +168,21 @@ def good(answer: ProviderAnswer) -> ProviderAnswer:
     return answer
 
 
-def _data(answer: ProviderAnswer, kind: type[T]) -> T:
-    return answer.read(_Data[kind]).data
-
-
 def opened(answer: ProviderAnswer) -> OpenedAccount:
     """The account of a charge by transfer."""
-    told = _data(answer, _Opened)
+    told = data(answer, _Opened)
     return OpenedAccount(
         provider_reference=told.reference,
         account_number=told.account_number,
         bank_name=told.bank.name if told.bank is not None else None,
         account_name=told.account_name,
-        expires_at=_moment(told.account_expires_at),
+        expires_at=moment(told.account_expires_at),
     )
 
 
 def payment(answer: ProviderAnswer) -> SeenPayment:
     """A transaction, without the fees that its payer bore on top."""
-    told = _data(answer, _Transaction)
-    return answer.exactly(lambda: _payment(told))
+    return one(answer, _Transaction, _payment)
 
 
 def _payment(told: _Transaction) -> SeenPayment:
@@ -222,7 +198,7 @@ def _payment(told: _Transaction) -> SeenPayment:
         amount=paid,
         fee=min(paid, fees - on_top),
         currency=told.currency,
-        paid_at=_moment(told.paid_at),
+        paid_at=moment(told.paid_at),
         payer_name=told.authorization.sender_name if told.authorization else None,
         account_number=(
             told.authorization.receiver_bank_account_number if told.authorization else None
@@ -232,9 +208,8 @@ def _payment(told: _Transaction) -> SeenPayment:
 
 def payments(answer: ProviderAnswer) -> Sequence[SeenPayment]:
     """The transactions of a page by which money arrived, or went back since."""
-    told = _data(answer, list[_Transaction])
-    arrived = [one for one in told if one.status in ("success", "reversed")]
-    return answer.exactly(lambda: [_payment(one) for one in arrived])
+    moved = ("success", "reversed")
+    return each(answer, _Transaction, _payment, lambda told: told.status in moved)
 
 
 def has_more(answer: ProviderAnswer, page: int) -> bool:
@@ -242,9 +217,9 @@ def has_more(answer: ProviderAnswer, page: int) -> bool:
     return page < answer.read(_Listing).meta.page_count
 
 
-def disputes(answer: ProviderAnswer) -> list[SeenDispute]:
+def disputes(answer: ProviderAnswer) -> Sequence[SeenDispute]:
     """A page of disputes."""
-    return answer.exactly(lambda: [_dispute(one) for one in _data(answer, list[_Dispute])])
+    return each(answer, _Dispute, _dispute)
 
 
 def _dispute(told: _Dispute) -> SeenDispute:
@@ -265,9 +240,9 @@ def _dispute(told: _Dispute) -> SeenDispute:
         taken=amount if state == "lost" else Decimal(0),
         transaction_id=str(told.transaction.id),
         reason=told.category,
-        evidence_by=_moment(told.due_at or told.due_at_of_hooks),
-        opened_at=_moment(told.created_at),
-        closed_at=_moment(told.resolved_at),
+        evidence_by=moment(told.due_at or told.due_at_of_hooks),
+        opened_at=moment(told.created_at),
+        closed_at=moment(told.resolved_at),
     )
 
 
@@ -278,12 +253,12 @@ def note(reference: str) -> str:
 
 def refund(answer: ProviderAnswer, reference: str | None) -> SeenRefund:
     """One refund; unknown when it isn't ours."""
-    return _refund(_data(answer, _Refund), reference)
+    return _refund(data(answer, _Refund), reference)
 
 
 def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund | None:
     """The refund of this reference among others."""
-    for told in _data(answer, list[_Refund]):
+    for told in data(answer, list[_Refund]):
         if told.merchant_note == note(reference):
             return _refund(told, reference)
     return None
@@ -291,25 +266,24 @@ def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund | None:
 
 def refunded(answer: ProviderAnswer, payment: SeenPayment) -> tuple[Decimal, Decimal]:
     """The sums of a payment's refunds that didn't fail: ours, and others' without a dispute."""
-    there = [one for one in _data(answer, list[_Refund]) if one.status != "failed"]
+    there = [one for one in data(answer, list[_Refund]) if one.status != "failed"]
     return answer.exactly(lambda: _refunded(there, payment.currency))
 
 
 def _refunded(there: Sequence[_Refund], currency: str) -> tuple[Decimal, Decimal]:
     ours = others = Decimal(0)
-    for one in there:
-        amount = from_units("paystack", one.amount, currency)
-        if _is_ours(one):
+    for line in there:
+        amount = from_units("paystack", line.amount, currency)
+        if _is_ours(line):
             ours += amount
-        elif not one.dispute:
+        elif not line.dispute:
             others += amount
     return ours, others
 
 
-def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
+def listed_refunds(answer: ProviderAnswer) -> Sequence[ListedRefund]:
     """A page of refunds, ours and others, but for those of disputes."""
-    told = [one for one in _data(answer, list[_Refund]) if not one.dispute]
-    return answer.exactly(lambda: [_listed(one) for one in told])
+    return each(answer, _Refund, _listed, lambda told: not told.dispute)
 
 
 def _listed(told: _Refund) -> ListedRefund:
@@ -320,7 +294,7 @@ def _listed(told: _Refund) -> ListedRefund:
         state=_REFUND_STATES.get(told.status, "pending"),
         amount=from_units("paystack", told.amount, told.currency),
         transaction_id=None if of is None else str(of),
-        at=_moment(told.created_at),
+        at=moment(told.created_at),
     )
 
 
@@ -342,14 +316,12 @@ def _refund(told: _Refund, reference: str | None) -> SeenRefund:
 
 def payout(answer: ProviderAnswer) -> SeenPayout:
     """A transfer."""
-    told = _data(answer, _Transfer)
-    return answer.exactly(lambda: _payout(told))
+    return one(answer, _Transfer, _payout)
 
 
 def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
     """The transfers of a page."""
-    told = _data(answer, list[_Transfer])
-    return answer.exactly(lambda: [_payout(one) for one in told])
+    return each(answer, _Transfer, _payout)
 
 
 def _payout(told: _Transfer) -> SeenPayout:
@@ -362,7 +334,7 @@ def _payout(told: _Transfer) -> SeenPayout:
         fee=fee_from_units("paystack", told.fee_charged or Decimal(0), told.currency),
         reason=_why(told, state),
         amount=None if amount is None else from_units("paystack", amount, told.currency),
-        at=_moment(told.created_at),
+        at=moment(told.created_at),
     )
 
 
@@ -376,22 +348,10 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
 
 def recipient(answer: ProviderAnswer) -> str:
     """The code of a recipient."""
-    return _data(answer, _Recipient).recipient_code
+    return data(answer, _Recipient).recipient_code
 
 
 def banks(answer: ProviderAnswer) -> tuple[Sequence[Bank], str | None]:
     """A page of banks, and where the next begins."""
     told = answer.read(_Banks)
-    return [Bank(one.code, one.name) for one in told.data], told.meta.next if told.meta else None
-
-
-def account_name(answer: ProviderAnswer) -> str:
-    """The name of an account's holder."""
-    return _data(answer, _Named).account_name
-
-
-def _moment(text: str | None) -> datetime | None:
-    """A moment, if there is one in it: a payment is not doubted for its clock."""
-    with contextlib.suppress(ValueError):
-        return parse_timestamp(text or "")
-    return None
+    return told.data, told.meta.next if told.meta else None

@@ -1,12 +1,17 @@
-"""The part of an adapter that is the same at every provider: how refusals are read."""
+"""The part of an adapter that is the same at every provider: how refusals and hooks are read."""
 
 import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
 
 from tillhouse.providers.payments.calling import BadKey, ProviderAnswer
+from tillhouse.providers.payments.exponents import NotExact
 from tillhouse.providers.payments.provider import (
+    Heard,
     NotReached,
     ProviderRefused,
     ProviderSecrets,
@@ -15,9 +20,21 @@ from tillhouse.providers.payments.provider import (
     Unknown,
 )
 
+T = TypeVar("T")
+
+
+class Hook(msgspec.Struct):
+    """A hook, as far as it tells what to look up."""
+
+    def heard(self) -> Sequence[Heard]:
+        """The things that it tells of; none where it tells of nothing known."""
+        raise NotImplementedError
+
 
 class Adapter(ABC):
-    """A provider's API, as far as its refusals are read alike everywhere."""
+    """A provider's API, as far as its refusals and hooks are read alike everywhere."""
+
+    hook: type[Hook]
 
     @abstractmethod
     async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
@@ -35,6 +52,13 @@ class Adapter(ABC):
         """Whether a refusal of a payout holds for a moment only."""
         return False
 
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """The things that a hook tells of; none of a body that isn't one."""
+        try:
+            return msgspec.json.decode(body, type=self.hook).heard()
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return []
+
     async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
@@ -47,23 +71,41 @@ class Adapter(ABC):
     async def _sent(
         self, credentials: ProviderSecrets, reference: str, sending: Awaitable[SeenPayout]
     ) -> SeenPayout:
-        """The payout that is sent, or the one that took its reference before.
+        """The payout that is sent, or the one that took its reference before."""
+        return await self._done(sending, lambda: self.find_payout(credentials, reference))
 
-        A refusal of a reference that no payout has is final.
+    async def _done(self, doing: Awaitable[T], find: Callable[[], Awaitable[T]]) -> T:
+        """The result of a change, or the one that took its reference before.
+
+        A refusal of a reference that nothing has is final.
         """
         try:
-            return await sending
+            return await doing
         except BadKey as error:
             raise NotReached(str(error)) from None
         except ProviderRefused as refusal:
             try:
-                return await self.find_payout(credentials, reference)
+                return await find()
             except Unknown:
                 if self._is_for_later(str(refusal)):
                     raise NotReached(str(refusal)) from None
                 raise refusal from None
             except NotReached as error:
                 raise Unclear(str(error)) from None
+
+
+def check_start(secret: str, title: str, *starts: str) -> None:
+    """Refuse a secret of the other environment, by its beginning."""
+    if not secret.startswith(starts):
+        raise ProviderRefused(f"The {title} of this book begins with {' or '.join(starts)}.")
+
+
+def exactly(write: Callable[[], T]) -> T:
+    """An amount as the provider writes it; one that it can't write is refused."""
+    try:
+        return write()
+    except NotExact as error:
+        raise ProviderRefused(str(error)) from None
 
 
 async def executed(asking: Awaitable[ProviderAnswer]) -> ProviderAnswer:

@@ -22,12 +22,11 @@ from tillhouse.providers.payments.calling import (
     ProviderRequest,
     settle,
 )
-from tillhouse.providers.payments.exponents import NotExact, currencies_of, to_units
+from tillhouse.providers.payments.exponents import currencies_of, to_units
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Heard,
     HeardPayment,
     HeardRefund,
     OpenedAccount,
@@ -44,8 +43,8 @@ from tillhouse.providers.payments.provider import (
     StatementRequest,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, executed
-from tillhouse.providers.payments.stripe_hooks import heard
+from tillhouse.providers.payments.skeleton import Adapter, check_start, exactly, executed
+from tillhouse.providers.payments.stripe_hooks import StripeHook
 
 BASE_URL = "https://api.stripe.com"
 VERSION = "2024-06-20"
@@ -74,6 +73,7 @@ class Stripe(Adapter):
     )
     secret_names: Sequence[str] = ("secret_key", "webhook_secret")
     test_prefixes: Sequence[str] = ("sk_test_", "rk_test_", "pk_test_")
+    hook = StripeHook
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._caller = Caller(base_url, timeout_s)
@@ -81,10 +81,8 @@ class Stripe(Adapter):
     async def check(self, credentials: ProviderSecrets) -> None:
         """Ask for the balance."""
         kind = "live" if credentials.is_live else "test"
-        if not credentials.secrets["secret_key"].startswith((f"sk_{kind}_", f"rk_{kind}_")):
-            raise ProviderRefused(
-                f"The secret key of this book begins with sk_{kind}_ or rk_{kind}_."
-            )
+        secret = credentials.secrets["secret_key"]
+        check_start(secret, "secret key", f"sk_{kind}_", f"rk_{kind}_")
         await self._get(credentials, "/v1/balance")
 
     async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
@@ -108,10 +106,6 @@ class Stripe(Adapter):
         key = credentials.secrets["webhook_secret"].encode()
         expected = hmac.new(key, f"{at}.".encode() + body, hashlib.sha256).hexdigest().encode()
         return any(hmac.compare_digest(expected, one.encode()) for one in signatures)
-
-    def heard(self, body: bytes) -> Sequence[Heard]:
-        """The payments and refunds that a hook tells of."""
-        return heard(body)
 
     async def open_account(
         self, credentials: ProviderSecrets, wanted: AccountRequest
@@ -283,10 +277,7 @@ def _headers(credentials: ProviderSecrets) -> dict[str, str]:
 
 
 def _units(wanted: AccountRequest | RefundRequest) -> int:
-    try:
-        return to_units("stripe", wanted.amount, wanted.currency)
-    except NotExact as error:
-        raise ProviderRefused(str(error)) from None
+    return exactly(lambda: to_units("stripe", wanted.amount, wanted.currency))
 
 
 def _end(wanted: datetime | None, at: datetime) -> int | None:

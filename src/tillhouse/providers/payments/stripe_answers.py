@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
 from tillhouse.kit.money import round_money
 from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.envelope import Text
 from tillhouse.providers.payments.exponents import NotExact, fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -23,7 +24,6 @@ from tillhouse.providers.payments.provider import (
     Unknown,
 )
 
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 Moment = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 _PAYMENT_STATES: dict[str, PaymentState] = {"succeeded": "successful", "canceled": "failed"}
@@ -94,11 +94,6 @@ class _Page(msgspec.Struct):
     payment_intent: _Intent | None = None
 
 
-class _Intents(msgspec.Struct):
-    data: list[_Intent]
-    has_more: bool = False
-
-
 class _Refund(msgspec.Struct):
     id: Text
     status: str
@@ -109,11 +104,6 @@ class _Refund(msgspec.Struct):
     metadata: _Marked | None = None
     failure_reason: str | None = None
     balance_transaction: _Balance | str | None = None
-
-
-class _Refunds(msgspec.Struct):
-    data: list[_Refund]
-    has_more: bool = False
 
 
 class _Evidence(msgspec.Struct):
@@ -139,9 +129,17 @@ class _Dispute(msgspec.Struct):
     balance_transactions: list[_Adjustment] = []
 
 
-class _Disputes(msgspec.Struct):
-    data: list[_Dispute]
+Line = TypeVar("Line", _Intent, _Refund, _Dispute)
+
+
+class _List(msgspec.Struct, Generic[Line]):
+    data: list[Line]
     has_more: bool = False
+
+    @property
+    def following(self) -> str | None:
+        """Where the next page begins."""
+        return self.data[-1].id if self.has_more and self.data else None
 
 
 class StripePayment(msgspec.Struct, frozen=True):
@@ -182,16 +180,15 @@ def payments_of_page(answer: ProviderAnswer) -> Sequence[StripePayment]:
 
 def payments(answer: ProviderAnswer) -> Sequence[StripePayment]:
     """The payments that a search found."""
-    told = answer.read(_Intents).data
+    told = answer.read(_List[_Intent]).data
     return answer.exactly(lambda: [_payment(one) for one in told])
 
 
 def statement(answer: ProviderAnswer) -> tuple[Sequence[StripePayment], str | None]:
     """The payments of a page that arrived, and where the next page begins."""
-    told = answer.read(_Intents)
+    told = answer.read(_List[_Intent])
     arrived = [one for one in told.data if one.status == "succeeded"]
-    following = told.data[-1].id if told.has_more and told.data else None
-    return answer.exactly(lambda: [_payment(one) for one in arrived]), following
+    return answer.exactly(lambda: [_payment(one) for one in arrived]), told.following
 
 
 def _payment(told: _Intent) -> StripePayment:
@@ -230,9 +227,8 @@ def _fee(amount: Decimal, currency: str, charge: _Charge | None) -> Decimal:
 
 def disputes(answer: ProviderAnswer) -> tuple[Sequence[SeenDispute], str | None]:
     """A page of disputes, and where the next page begins."""
-    told = answer.read(_Disputes)
-    following = told.data[-1].id if told.has_more and told.data else None
-    return answer.exactly(lambda: [_dispute(one) for one in told.data]), following
+    told = answer.read(_List[_Dispute])
+    return answer.exactly(lambda: [_dispute(one) for one in told.data]), told.following
 
 
 def _dispute(told: _Dispute) -> SeenDispute:
@@ -276,7 +272,7 @@ def _taken(told: _Dispute, amount: Decimal, currency: str) -> tuple[Decimal, Dec
 
 def with_refunds(answer: ProviderAnswer, seen: SeenPayment) -> SeenPayment:
     """A payment with the sum of refunds that aren't ours and didn't fail, and fees that came."""
-    told = answer.read(_Refunds).data
+    told = answer.read(_List[_Refund]).data
     gone = [one for one in told if not _is_ours(one) and _state(one) != "failed"]
     return answer.exactly(lambda: _with_refunds(gone, seen))
 
@@ -298,9 +294,8 @@ def _fee_back(told: _Refund, currency: str) -> Decimal:
 
 def listed_refunds(answer: ProviderAnswer) -> tuple[Sequence[ListedRefund], str | None]:
     """A page of refunds, ours and others, and where the next page begins."""
-    told = answer.read(_Refunds)
-    following = told.data[-1].id if told.has_more and told.data else None
-    return answer.exactly(lambda: [_listed(one) for one in told.data]), following
+    told = answer.read(_List[_Refund])
+    return answer.exactly(lambda: [_listed(one) for one in told.data]), told.following
 
 
 def _listed(told: _Refund) -> ListedRefund:
@@ -321,7 +316,7 @@ def refund(answer: ProviderAnswer) -> SeenRefund:
 
 def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund:
     """The refund of this reference among others."""
-    for told in answer.read(_Refunds).data:
+    for told in answer.read(_List[_Refund]).data:
         if told.metadata is not None and told.metadata.reference == reference:
             return _refund(told)
     raise Unknown(f"no refund of {reference}")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardRefund
+from tillhouse.providers.payments.skeleton import Hook
 
 
 class _Marked(msgspec.Struct):
@@ -23,28 +24,25 @@ class _Data(msgspec.Struct):
     object: _Object
 
 
-class _Hook(msgspec.Struct):
+class StripeHook(Hook):
+    """A hook of Stripe's."""
+
     type: str
     data: _Data
 
-
-def heard(body: bytes) -> Sequence[Heard]:
-    """The things that a hook tells of; none of a body that tells of nothing known."""
-    try:
-        hook = msgspec.json.decode(body, type=_Hook)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return []
-    told = hook.data.object
-    marked = told.metadata.reference if told.metadata is not None else None
-    match told.object:
-        case "checkout.session" if told.payment_intent:
-            of = told.client_reference_id
-            return [HeardPayment(of, told.payment_intent, provider_reference=told.id)]
-        case "payment_intent":
-            return [HeardPayment(marked, told.id)]
-        case "charge" | "dispute" if told.payment_intent:
-            return [HeardPayment(None, told.payment_intent, may_be_back=True)]
-        case "refund":
-            return [HeardRefund(marked, told.id, told.payment_intent)]
-        case _:
-            return []
+    def heard(self) -> Sequence[Heard]:
+        """The things that it tells of; none where it tells of nothing known."""
+        told = self.data.object
+        marked = told.metadata.reference if told.metadata is not None else None
+        match told.object:
+            case "checkout.session" if told.payment_intent:
+                of = told.client_reference_id
+                return [HeardPayment(of, told.payment_intent, provider_reference=told.id)]
+            case "payment_intent":
+                return [HeardPayment(marked, told.id)]
+            case "charge" | "dispute" if told.payment_intent:
+                return [HeardPayment(None, told.payment_intent, may_be_back=True)]
+            case "refund":
+                return [HeardRefund(marked, told.id, told.payment_intent)]
+            case _:
+                return []

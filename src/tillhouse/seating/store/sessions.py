@@ -90,12 +90,7 @@ async def list_sessions(
     """One page of the sessions, the last opened first."""
     where = Where(book_id).and_("s.status = $", status).and_("s.table_id = $", table_id)
     rows = await db.fetch(
-        _SESSION
-        + where.sql()
-        + _NEWEST
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _SESSION + where.sql() + _NEWEST + where.window(page),
         *where.args,
     )
     return [Session(**row) for row in rows]
@@ -107,13 +102,7 @@ async def list_open_sessions(
     """One page of the open sessions: there is at most one for each table."""
     where = Where(book_id).and_("s.table_id = $", table_id)
     rows = await db.fetch(
-        _SESSION
-        + " AND s.status = 'open'"
-        + where.sql()
-        + _NEWEST
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _SESSION + " AND s.status = 'open'" + where.sql() + _NEWEST + where.window(page),
         *where.args,
     )
     return [Session(**row) for row in rows]

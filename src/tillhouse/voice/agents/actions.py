@@ -164,13 +164,10 @@ async def _faults(
 
 async def _announce(call: Call, event: EventType, verb: str, agent: Agent) -> None:
     is_gone = event is VOICE_AGENT_DELETED
-    data = AgentData(
-        id=agent.id,
-        name=agent.name,
+    data = facts_of(
+        AgentData,
+        agent,
         status="inactive" if is_gone else agent.status,
-        store_id=agent.store_id,
-        language=agent.language,
-        tone=agent.tone,
         is_default=agent.is_default and not is_gone,
         updated_at=iso(call.now) if is_gone else agent.updated_at,
     )

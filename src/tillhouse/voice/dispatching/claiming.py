@@ -8,6 +8,7 @@ import msgspec
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, new_id
+from tillhouse.kit.partial import facts_of
 from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.ending import tell_end
@@ -72,16 +73,7 @@ async def _postpone_some(db: Db, book_id: BookId, number_id: UUID, now: datetime
 
 
 def _waiting(call: Claimed) -> rules.Waiting:
-    return rules.Waiting(
-        phone=call.customer_phone,
-        not_after=call.not_after,
-        is_suppressed=call.is_suppressed,
-        is_agent_active=call.is_agent_active,
-        is_number_there=call.is_number_there,
-        calls_from=call.calls_from,
-        calls_until=call.calls_until,
-        business_zone=call.business_zone,
-    )
+    return facts_of(rules.Waiting, call, phone=call.customer_phone)
 
 
 async def intend(

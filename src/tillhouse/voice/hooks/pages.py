@@ -9,7 +9,7 @@ from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
-from tillhouse.kit.errors import Missing, Unauthenticated
+from tillhouse.kit.errors import Missing, Unauthenticated, existing
 from tillhouse.kit.ids import BookId, BusinessId
 from tillhouse.providers.telephony import telephones
 from tillhouse.providers.telephony.provider import NumberAccount
@@ -62,9 +62,7 @@ async def _account(
     services: Services, provider: str, book_id: UUID, attempt_id: UUID
 ) -> NumberAccount:
     async with services.pool.reading() as db:
-        row = await store.find_account(db, book_id, attempt_id, provider)
-        if row is None:
-            raise Missing
+        row = existing(await store.find_account(db, book_id, attempt_id, provider))
         business_id = BusinessId(row["business_id"])
         sealed = row["settings_sealed"]
         return await unseal(services.vault, db, business_id, row["number_id"], sealed)

@@ -16,7 +16,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, BusinessId, new_id
 from tillhouse.kit.page import Deleted, Paged, PageOf, meta
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import InvalidField, facts_of
 from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.providers.telephony.targets import Targets
 from tillhouse.voice.numbers import rules, store
@@ -50,17 +50,12 @@ async def create(call: Call, new: NewVoiceNumber) -> VoiceNumber:
     found = await _known(call, new)
     check(_new_faults(call, new, found))
     hours = new.calling_hours
-    facts = rules.NumberFacts(
-        label=new.label,
+    facts = facts_of(
+        rules.NumberFacts,
+        new,
         status="active",
-        is_default=new.is_default,
-        default_agent_id=new.default_agent_id,
-        store_id=new.store_id,
-        max_concurrent_calls=new.max_concurrent_calls,
-        calls_per_second=new.calls_per_second,
         calls_from=hours.from_ if hours else None,
         calls_until=hours.until if hours else None,
-        allowed_prefixes=new.allowed_prefixes,
     )
     key = BookKey(call.book.id, new_id())
     row = store.NumberRow(

@@ -5,7 +5,7 @@ from uuid import UUID
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Conflict, FieldError, Missing, check, existing
+from tillhouse.kit.errors import Conflict, FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import Deleted, PageOf, meta
 from tillhouse.kit.partial import faults
@@ -63,9 +63,7 @@ async def new_faults(call: Call, new: NewSuppression) -> list[FieldError]:
 
 async def delete(call: Call, suppression_id: UUID) -> Deleted:
     """Let a number be called again."""
-    phone = await store.delete_suppression(call.db, BookKey(call.book.id, suppression_id))
-    if phone is None:
-        raise Missing
+    phone = existing(await store.delete_suppression(call.db, BookKey(call.book.id, suppression_id)))
     await _note(call, "removed", suppression_id, phone)
     return Deleted(suppression_id, iso(call.now))
 

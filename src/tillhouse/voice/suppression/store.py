@@ -78,9 +78,7 @@ async def list_suppressions(
         _SUPPRESSION
         + where.sql()
         + " ORDER BY s.created_at DESC, s.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        + where.window(page),
         *where.args,
     )
 

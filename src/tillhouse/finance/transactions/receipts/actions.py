@@ -3,8 +3,6 @@
 from datetime import datetime
 from uuid import UUID
 
-import msgspec
-
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
@@ -13,12 +11,11 @@ from tillhouse.finance.transactions.receipts.rules import Content
 from tillhouse.finance.transactions.types import TransactionReceipt
 from tillhouse.http.raw import RawRoute
 from tillhouse.kit.errors import Missing, existing
-from tillhouse.orders.receipts import page
-from tillhouse.orders.receipts.actions import Found
+from tillhouse.orders.receipts.actions import Found, kept_at
 from tillhouse.orders.receipts.addresses import Address, Addresses
 from tillhouse.orders.receipts.keeping import keep
-from tillhouse.orders.receipts.pages import NoReceipt, Receipts
-from tillhouse.orders.receipts.store import Subject, find_receipt, with_imprint
+from tillhouse.orders.receipts.pages import Receipts
+from tillhouse.orders.receipts.store import Subject, with_imprint
 
 ADDRESSES = Addresses("transaction receipt addresses", "transaction-receipts")
 
@@ -37,24 +34,9 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     """The receipt at an address that is still good; every other one reads as missing."""
     if not ADDRESSES.is_good(services, address, now):
         raise Missing
-    row = existing(await find_receipt(db, address.receipt_id))
-    if row["transaction_id"] is None:
-        raise Missing
-    content = msgspec.json.decode(row["content"], type=Content)
-    sheet = rules.sheet(content, row["number"], row["created_at"])
-    return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])
+    return await kept_at(db, address, "transaction_id", Content, rules.sheet)
 
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of receipts of transactions."""
-    receipts = Receipts(find)
-    return (
-        RawRoute(
-            method="GET",
-            path=f"/{ADDRESSES.folder}/{{receipt_id}}",
-            handler=receipts.show,
-            refusal=page.refusal,
-            missing=NoReceipt,
-            is_printed=True,
-        ),
-    )
+    return (Receipts(find).route(ADDRESSES),)

@@ -107,9 +107,7 @@ async def list_found(
         + where.sql()
         + _NEWEST
         + " LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + _SHOWN,
         *where.args,
     )

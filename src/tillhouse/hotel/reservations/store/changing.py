@@ -45,7 +45,7 @@ async def find_change_facts(
     Whether its room is somebody else's on these days, the plan and the guest that the change
     names, which nights were charged, and whether there is money or an order of the stay.
     """
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT u.time_zone, t.capacity, t.rate, v.taxes::text AS taxes,
             p.price, p.weekday_prices::text AS weekday_prices,
@@ -83,7 +83,6 @@ async def find_change_facts(
         named.rate_plan_id,
         named.guest_id,
     )
-    assert row is not None, "the reservation is locked"  # noqa: S101
     return row
 
 

@@ -10,7 +10,9 @@ from tillhouse.db.pool import Db
 from tillhouse.hotel.reservations.store.reading import SHOWN, SHOWN_FROM
 from tillhouse.kit.ids import BookId, BookKey
 
-_CHANGED: LiteralString = "WHERE book_id = $1 AND id = $2 RETURNING *)" + SHOWN + " FROM v "
+_CHANGED: LiteralString = (
+    "WHERE book_id = $1 AND id = $2 RETURNING *)" + SHOWN + " FROM v " + SHOWN_FROM
+)
 
 
 async def lock_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> bool:
@@ -33,8 +35,7 @@ async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | Non
             UPDATE hotel_reservations SET status = 'checked_in', checked_in_at = $3,
                 updated_at = $3
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         now,
     )
@@ -47,8 +48,7 @@ async def update_check_in_undone(db: Db, key: BookKey, now: datetime) -> Record 
         WITH v AS (
             UPDATE hotel_reservations SET status = 'booked', checked_in_at = NULL, updated_at = $3
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         now,
     )
@@ -62,8 +62,7 @@ async def update_checked_out(db: Db, key: BookKey, now: datetime) -> Record | No
             UPDATE hotel_reservations SET status = 'checked_out', checked_out_at = $3,
                 updated_at = $3
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         now,
     )
@@ -77,8 +76,7 @@ async def update_confirmed(db: Db, key: BookKey, now: datetime) -> Record | None
             UPDATE hotel_reservations SET confirmed_at = coalesce(confirmed_at, $3),
                 updated_at = CASE WHEN confirmed_at IS NULL THEN $3 ELSE updated_at END
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         now,
     )
@@ -94,8 +92,7 @@ async def update_cancelled(
             UPDATE hotel_reservations SET status = 'cancelled', cancelled_at = $4,
                 cancel_reason = $3, updated_at = $4
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         reason,
         now,
@@ -109,8 +106,7 @@ async def update_no_show(db: Db, key: BookKey, now: datetime) -> Record | None:
         WITH v AS (
             UPDATE hotel_reservations SET status = 'no_show', no_show_at = $3, updated_at = $3
         """
-        + _CHANGED
-        + SHOWN_FROM,
+        + _CHANGED,
         *key,
         now,
     )

@@ -52,11 +52,6 @@ async def list_withdrawals(
     """One page of the withdrawals that fit, the newest first."""
     where = _where(book_id, statuses, account_id)
     return await db.fetch(
-        _WITHDRAWAL
-        + where.sql()
-        + " ORDER BY w.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        _WITHDRAWAL + where.sql() + " ORDER BY w.id DESC LIMIT " + where.window(page),
         *where.args,
     )

@@ -42,7 +42,7 @@ async def lock_facts(
     db: Db, book_id: BookId, key_id: KeyId | None, account_id: UUID | None, own_key: str
 ) -> dict[str, Any]:
     """The facts of a withdrawal; its key and its account stay as they are until the commit."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         WITH policy AS MATERIALIZED (
             SELECT withdrawal_policy, developer_app_id FROM api_keys
@@ -68,7 +68,6 @@ async def lock_facts(
         account_id,
         own_key,
     )
-    assert row is not None, "every call has a book"  # noqa: S101
     return dict(row)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 
+from tillhouse.providers.telephony.line_sound import until_end
 from tillhouse.providers.telephony.provider import (
     Answered,
     Audio,
@@ -30,22 +31,6 @@ _FORKS_MAX = 8
 _LOOKS_PER_TIMEOUT = 8
 _TERMINATED = 487
 _CHALLENGED = (401, 407)
-
-
-class EndedSipLine:
-    """A line that was over before anything was sent."""
-
-    party: Party | Audio | None = None
-
-    def __init__(self, ended: LineEnded) -> None:
-        self._ended = ended
-
-    async def events(self) -> AsyncIterator[Happening]:
-        """Its end."""
-        yield self._ended
-
-    async def hang_up(self) -> None:
-        """It is over."""
 
 
 class SipLine:
@@ -82,13 +67,9 @@ class SipLine:
         self._after(self._dial.ring_within.total_seconds(), self._stop_ringing)
         self._invitation.send()
 
-    async def events(self) -> AsyncIterator[Happening]:
+    def events(self) -> AsyncIterator[Happening]:
         """Everything that happens, the end last."""
-        while True:
-            happening = await self._events.get()
-            yield happening
-            if isinstance(happening, LineEnded):
-                return
+        return until_end(self._events)
 
     async def hang_up(self) -> None:
         """Take the call back before the answer, or end it after."""

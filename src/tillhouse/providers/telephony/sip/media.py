@@ -4,10 +4,10 @@ import asyncio
 import secrets
 import socket
 from collections import deque
-from collections.abc import AsyncIterator
 
 import msgspec
 
+from tillhouse.providers.telephony.line_sound import HeardAudio
 from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711, keys, rtp
 from tillhouse.providers.telephony.sip.jitter import JitterBuffer
@@ -22,8 +22,6 @@ _SILENCE = bytes(FRAME_BYTES)
 _CATCH_UP_S = FRAME_S / 2
 # Frames that are further behind than that are not sent at all.
 _BEHIND_S_MAX = 0.5
-# Frames without a listener are dropped after ten seconds.
-_HEARD_MAX = 500
 _READS = 32
 
 
@@ -73,13 +71,14 @@ class Flow(msgspec.Struct):
     sent_at: float | None = None
 
 
-class RtpSession:
+class RtpSession(HeardAudio):
     """One RTP session, from the INVITE to the end of the call."""
 
     def __init__(
         self, opened: socket.socket, counts: WireCounts, recorder: AttemptRecorder | None
     ) -> None:
-        self._socket, self._counts, self._recorder = opened, counts, recorder
+        super().__init__(recorder)
+        self._socket, self._counts = opened, counts
         self.port: int = opened.getsockname()[1]
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(opened, self._read)
@@ -94,11 +93,8 @@ class RtpSession:
         self._sounds: deque[QueuedRtpSound] = deque()
         self._pressing: deque[bytes] = deque()
         self._pressed_at = 0
-        self._heard: deque[bytes | Digit] = deque(maxlen=_HEARD_MAX)
-        self._something_heard = asyncio.Event()
         self._ticking: asyncio.TimerHandle | None = None
         self._due = 0.0
-        self._is_closed = False
         self.heard_at = 0.0
         self.flow = Flow(secrets.randbits(16), secrets.randbits(32), secrets.randbits(32))
 
@@ -139,16 +135,6 @@ class RtpSession:
         if self._session is not None and self._session.keys_type is not None:
             self._pressing.extend(keys.payloads(key))
 
-    async def heard(self) -> AsyncIterator[bytes | Digit]:
-        """Frames and keys from now until the line is over."""
-        self._heard.clear()
-        while not self._is_closed or self._heard:
-            if not self._heard:
-                self._something_heard.clear()
-                await self._something_heard.wait()
-                continue
-            yield self._heard.popleft()
-
     def _tick(self) -> None:
         now = self._loop.time()
         if now - self._due > _BEHIND_S_MAX:
@@ -176,14 +162,6 @@ class RtpSession:
         customer = self._next_frame(session)
         self._hear(customer)
         self._record(said, customer)
-
-    def _record(self, said: bytes, customer: bytes) -> None:
-        try:
-            if self._recorder is not None:
-                self._recorder.write(said, customer)
-        except OSError:
-            # The disk is full: people go on talking.
-            self._recorder = None
 
     def _next_sound(self) -> bytes:
         frame = bytearray()
@@ -233,10 +211,6 @@ class RtpSession:
         frame = bytes(self._decoded[:FRAME_BYTES])
         del self._decoded[:FRAME_BYTES]
         return frame.ljust(FRAME_BYTES, b"\0")
-
-    def _hear(self, heard: bytes | Digit) -> None:
-        self._heard.append(heard)
-        self._something_heard.set()
 
     def _read(self) -> None:
         for _ in range(_READS):

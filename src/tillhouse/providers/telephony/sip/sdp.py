@@ -61,11 +61,6 @@ class SessionDescription(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the other side wants to hear nothing at the moment."""
         return self.direction in ("sendonly", "inactive")
 
-    @property
-    def is_silent(self) -> bool:
-        """Whether the other side says that it sends nothing at the moment."""
-        return self.direction in ("recvonly", "inactive")
-
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
     """Our side of a session; the version rises with each change."""

@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from tillhouse.providers.names import PATIENCE_S, LookUp, Names, literal, look_up
+from tillhouse.providers.telephony.line_sound import EndedLine
 from tillhouse.providers.telephony.provider import Capability, Dial, LineEnded
-from tillhouse.providers.telephony.sip.line import EndedSipLine, SipLine
+from tillhouse.providers.telephony.sip.line import SipLine
 from tillhouse.providers.telephony.sip.media import RtpSession
 from tillhouse.providers.telephony.sip.plan import NotPossible, SipPlan, plan
 from tillhouse.providers.telephony.sip.results import not_reached
@@ -56,23 +57,23 @@ class SipTelephone:
         """The peers that a socket is open to."""
         return self._agent.open_wires
 
-    async def dial(self, dial: Dial) -> SipLine | EndedSipLine:
+    async def dial(self, dial: Dial) -> SipLine | EndedLine:
         """Begin an attempt."""
         try:
             planned = plan(dial, secrets.token_hex(8))
         except NotPossible as error:
-            return EndedSipLine(error.ended)
+            return EndedLine(error.ended)
         host, port = planned.hop
         addresses = await self._find(host, port)
         if not addresses:
-            return EndedSipLine(_unreached(f"{host} has no address"))
+            return EndedLine(_unreached(f"{host} has no address"))
         # The owner of a name that leads to a forbidden address can't be trusted with the others.
         if not all(map(self._agent.may_send_to, addresses)):
-            return EndedSipLine(_forbidden(host))
+            return EndedLine(_forbidden(host))
         try:
             return self._begin(dial, planned, (addresses[0], port))
         except OSError as error:
-            return EndedSipLine(_unreached(error.strerror or str(error)))
+            return EndedLine(_unreached(error.strerror or str(error)))
 
     async def _find(self, host: str, port: int) -> Sequence[str]:
         """The addresses of a host; none when it has none, or the lookup takes too long."""

@@ -12,6 +12,7 @@ from typing import cast
 import msgspec
 
 from tillhouse.providers.payments.provider import NotReached, Unclear
+from tillhouse.providers.telephony.line_sound import until_end
 from tillhouse.providers.telephony.provider import (
     Answered,
     AnsweredBy,
@@ -70,13 +71,9 @@ class TwilioLine:
         self._audio: StreamAudio | None = None
         self._begun_at = self._talking_at = self._stuck_at = dial.clock.now()
 
-    async def events(self) -> AsyncIterator[Happening]:
+    def events(self) -> AsyncIterator[Happening]:
         """Everything that happens, the end last."""
-        while True:
-            happening = await self._events.get()
-            yield happening
-            if isinstance(happening, LineEnded):
-                return
+        return until_end(self._events)
 
     async def hang_up(self) -> None:
         """Take the call back before the answer, or end it after."""

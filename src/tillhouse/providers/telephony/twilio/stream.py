@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
 from typing import Protocol
 
+from tillhouse.providers.telephony.line_sound import HeardAudio
 from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711
 from tillhouse.providers.telephony.twilio import messages
@@ -18,8 +18,6 @@ _AHEAD = 5
 _LATE_MAX = 25
 # After so many frames of which none came, silence is heard: time passes for who listens.
 _MISSING_MAX = 10
-# Frames without a listener are dropped after ten seconds.
-_HEARD_MAX = 500
 # A mark that doesn't come back is taken to be lost, so many frames after its sound.
 _MARK_LOST = 100
 _KEYS = frozenset("0123456789*#")
@@ -59,11 +57,12 @@ class QueuedTwilioSound:
         self._media.stop(self)
 
 
-class StreamAudio:
+class StreamAudio(HeardAudio):
     """The audio of a line, from the start of its stream to its end."""
 
     def __init__(self, outlet: Outlet, stream_sid: str, recorder: AttemptRecorder | None) -> None:
-        self._outlet, self._sid, self._recorder = outlet, stream_sid, recorder
+        super().__init__(recorder)
+        self._outlet, self._sid = outlet, stream_sid
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[QueuedTwilioSound] = deque()
         # Frames that Twilio has, and that aren't due yet.
@@ -72,10 +71,7 @@ class StreamAudio:
         self._names = 0
         self._late: deque[bytes] = deque(maxlen=_LATE_MAX)
         self._received = bytearray()
-        self._heard: deque[bytes | Digit] = deque(maxlen=_HEARD_MAX)
-        self._something_heard = asyncio.Event()
         self._missing = 0
-        self._is_closed = False
         self.heard_at = self._due = self._loop.time()
         self._ticking = self._loop.call_soon(self._tick)
 
@@ -113,16 +109,6 @@ class StreamAudio:
                 other.name = self._new_name()
                 self._mark(other)
 
-    async def heard(self) -> AsyncIterator[bytes | Digit]:
-        """Frames and keys from now until the line is over."""
-        self._heard.clear()
-        while not self._is_closed or self._heard:
-            if not self._heard:
-                self._something_heard.clear()
-                await self._something_heard.wait()
-                continue
-            yield self._heard.popleft()
-
     def take(self, message: messages.Incoming) -> None:
         """Take a message of the stream."""
         match message:
@@ -149,10 +135,6 @@ class StreamAudio:
         sound = self._marked.pop(name, None)
         if sound is not None:
             sound.over.set()
-
-    def _hear(self, heard: bytes | Digit) -> None:
-        self._heard.append(heard)
-        self._something_heard.set()
 
     def _tick(self) -> None:
         while len(self._sent) <= _AHEAD and self._waiting:
@@ -189,14 +171,6 @@ class StreamAudio:
             if sound.patience <= 0:
                 del self._marked[sound.name]
                 sound.over.set()
-
-    def _record(self, said: bytes, customer: bytes) -> None:
-        try:
-            if self._recorder is not None:
-                self._recorder.write(said, customer)
-        except OSError:
-            # The disk is full: people go on talking.
-            self._recorder = None
 
     def close(self) -> None:
         """End everything that plays or listens."""

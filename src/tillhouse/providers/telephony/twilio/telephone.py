@@ -2,18 +2,15 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
 from typing import Literal
 from uuid import UUID
 
 from tillhouse.providers.payments.provider import NotReached, Unclear
+from tillhouse.providers.telephony.line_sound import EndedLine
 from tillhouse.providers.telephony.provider import (
-    Audio,
     Capability,
     Dial,
-    Happening,
     LineEnded,
-    Party,
 )
 from tillhouse.providers.telephony.twilio import hooks, results
 from tillhouse.providers.telephony.twilio.answers import FINAL, SeenCall
@@ -23,22 +20,6 @@ from tillhouse.providers.telephony.twilio.plan import TwilioPlan, plan
 from tillhouse.providers.telephony.twilio.rest import Denied, Rest, TooMany
 
 _UNANSWERED = ("queued", "initiated", "ringing")
-
-
-class EndedTwilioLine:
-    """A line that was over before anything was asked."""
-
-    party: Party | Audio | None = None
-
-    def __init__(self, ended: LineEnded) -> None:
-        self._ended = ended
-
-    async def events(self) -> AsyncIterator[Happening]:
-        """Its end."""
-        yield self._ended
-
-    async def hang_up(self) -> None:
-        """It is over."""
 
 
 class TwilioTelephone:
@@ -63,20 +44,20 @@ class TwilioTelephone:
         self._lines: dict[UUID, TwilioLine] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def dial(self, dial: Dial) -> TwilioLine | EndedTwilioLine:
+    async def dial(self, dial: Dial) -> TwilioLine | EndedLine:
         """Begin an attempt."""
         token = secrets.token_urlsafe(32)
         planned = plan(dial, f"{self._media_url}/{token}")
         if planned is None:
             why = "the number has no account at Twilio"
-            return EndedTwilioLine(
+            return EndedLine(
                 LineEnded(result="trunk_auth", ended_by="system", detail=why, may_retry=False)
             )
         try:
             await self._media.start()
         except OSError as error:
             why = f"the port for sound can't be opened: {error.strerror}"
-            return EndedTwilioLine(
+            return EndedLine(
                 LineEnded(result="provider_unavailable", ended_by="system", detail=why)
             )
         line = TwilioLine(self._rest, dial, planned, self._timing)

@@ -46,7 +46,7 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
 
 async def find_facts(db: Db, book_id: BookId, named: CallNames) -> Record:
     """The facts of a new call, and the one that its key made before."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT
             (SELECT provider FROM voice_numbers
@@ -71,7 +71,6 @@ async def find_facts(db: Db, book_id: BookId, named: CallNames) -> Record:
         book_id,
         *msgspec.structs.astuple(named),
     )
-    assert row is not None, "it has no condition"  # noqa: S101
     return row
 
 

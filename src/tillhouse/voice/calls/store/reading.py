@@ -130,9 +130,7 @@ async def list_calls_of_statuses(
         + where.sql()
         + " ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
         + ") f ORDER BY f.created_at DESC, f.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
+        + where.window(page)
         + ") ORDER BY c.created_at DESC, c.id DESC",
         *where.args,
     )

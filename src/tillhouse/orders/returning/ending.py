@@ -1,0 +1,90 @@
+"""The steps by which any refund through a provider ends, whatever it gives back."""
+
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
+from typing import Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import TransferId
+from tillhouse.kit.text import storable
+from tillhouse.ledger.posting import release, reverse
+from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.orders.money_types import PaymentState
+from tillhouse.orders.returning import corrections
+from tillhouse.orders.returning.sent import SentRefund
+from tillhouse.payins.returning import count_given_back, find_left
+
+_WORDS_LENGTH_MAX = 300
+_FAILED = "The payment provider gave nothing back."
+
+Row = TypeVar("Row", bound=SentRefund)
+ListsKnown = Callable[[Db, SentRefund, PaymentState], Awaitable[Sequence[UUID]]]
+
+
+class EndingRefund(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
+    """A refund whose outcome is known, locked with the order or the stay that it is of."""
+
+    call: Call
+    sent: Row
+    # The provider's own name of it, and its words.
+    provider_reference: str | None = None
+    words: str | None = None
+
+    @property
+    @abstractmethod
+    def ledger(self) -> Ledger:
+        """The ledger of its book."""
+
+    @property
+    @abstractmethod
+    def source(self) -> Source:
+        """The refund, as the ledger knows it."""
+
+    @property
+    def reason(self) -> str:
+        """The provider's words."""
+        return storable(self.words or _FAILED)[:_WORDS_LENGTH_MAX]
+
+    async def left(self) -> Decimal:
+        """The part of it that its payment has left.
+
+        One that was on its way is counted already. One that had failed made room for what its
+        provider took back by itself, and gives only the rest: together they never give more than
+        came in.
+        """
+        sent = self.sent
+        if sent.status == "pending":
+            return sent.amount
+        return min(sent.amount, await find_left(self.call.db, sent.book_id, sent.payin_id))
+
+    async def release_holds(self) -> None:
+        """Give its holds free."""
+        for hold_id in (self.sent.credit_hold_id, self.sent.hold_id):
+            if hold_id is not None:
+                await release(self.call.db, self.ledger, hold_id)
+
+    async def ask_about_others(
+        self, kind: str, list_known: ListsKnown, status: PaymentState
+    ) -> None:
+        """Let the provider be asked about others of its payment that have this status."""
+        others = await list_known(self.call.db, self.sent, status)
+        await corrections.ask_about_others(self.call.db, self.sent, kind, others, self.call.now)
+
+    async def count(self, amount: Decimal, kind: str, list_known: ListsKnown) -> None:
+        """Let its payment know how much more, or less, refunds of ours give back of it."""
+        sent = self.sent
+        await count_given_back(self.call.db, sent.origin, sent.payin_id, amount, self.call.now)
+        if amount < 0:
+            await self.ask_about_others(kind, list_known, "failed")
+
+    async def undo(self, transfers: Sequence[TransferId]) -> None:
+        """Reverse its transfers, and undo the transactions of its own."""
+        for number, transfer_id in enumerate(transfers):
+            await reverse(self.call.db, self.ledger, self.source, transfer_id, sequence=number)
+        own = self.sent.shortfall - self.sent.taken_before
+        await corrections.undo_own(self.call.db, self.ledger, self.source, own)
