@@ -12,9 +12,7 @@ from bench.filling.fill import BATCH, Filled, fill
 from bench.filling.shop import prepare_shop
 from tillhouse.access.callers import Book, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.store import sessions
 from tillhouse.cli import demo, installation
-from tillhouse.cli.output import CommandError
 from tillhouse.cli.sentences import sentence_for
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
@@ -61,10 +59,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 async def _fill(services: Services, made: demo.Demo, options: argparse.Namespace) -> Filled:
     async with services.pool.transaction() as db:
-        user = await sessions.find_user_by_email(db, demo.EMAIL)
-        if user is None:
-            raise CommandError(f"{demo.EMAIL} is gone: run the command again.")
-        call = await demo.owner_call(services, db, user["id"], made.business_id, now())
+        call = await demo.owner_call(services, db, made.business_id, now())
         test = Book(cast("UserCaller", call.caller).books.test, "test")
         shop = await prepare_shop(msgspec.structs.replace(call, book=test))
     return await fill(services, call, shop, options.orders, options.batch)
