@@ -10,6 +10,7 @@ import select
 import socket
 import struct
 import sys
+from typing import Any
 
 _SO_TIMESTAMPNS = 35
 _TIME = struct.Struct("ll")
@@ -90,7 +91,7 @@ def main() -> None:
     sys.stdout.flush()
     while True:
         sockets = {line.socket: line for line in lines.values()}
-        ready, _, _ = select.select([sys.stdin, signalling, *sockets], [], [])
+        ready: list[Any] = select.select([sys.stdin, signalling, *sockets], [], [])[0]
         for one in ready:
             if one is signalling:
                 _answer(signalling, lines)

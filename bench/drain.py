@@ -99,7 +99,7 @@ async def measure(url: str, folder: Path, backlog: int, console: Console) -> Non
         ).items()
         if name.startswith("TILLHOUSE_")
     }
-    serving = await Serving.up(**settings)
+    serving = await Serving.up(path=None, **settings)
     connection = await asyncpg.connect(url)
     try:
         mix, endpoint = await asyncio.to_thread(_scene, serving, int(sink.first_line))

@@ -111,7 +111,8 @@ async def measure(url: str, folder: Path, seconds: float, console: Console) -> N
         log_level="error",
     )
     serving = await Serving.up(
-        **{k.removeprefix("TILLHOUSE_"): v for k, v in settings.items() if k.startswith("TILL")}
+        path=None,
+        **{k.removeprefix("TILLHOUSE_"): v for k, v in settings.items() if k.startswith("TILL")},
     )
     connection = await asyncpg.connect(url)
     try:

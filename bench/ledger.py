@@ -24,7 +24,7 @@ from bench import world
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.posting import WantedHold, hold, post, post_all, settle
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
 
@@ -35,7 +35,7 @@ _WALLET, _CLEARING = Account("wallet"), Account("provider_clearing")
 _TRANSIT = Account("withdrawals_in_transit")
 _ONE = Decimal(1)
 _PAID_IN = Postings(
-    (Transfer(_CLEARING, _WALLET, _ONE, "deposit"),),
+    (Transfer(_CLEARING, _WALLET, _ONE, "wallet_deposit"),),
     (Movement("wallet_deposit", "transfer", _ONE),),
 )
 
@@ -50,7 +50,7 @@ def measure(options: argparse.Namespace) -> None:
 
 async def _measure(url: str, seconds: float) -> None:
     async with world.services(url) as services:
-        book = UUID(str((await world.business(services))["test"]))
+        book = BookId(UUID(str((await world.business(services))["test"])))
         await _run(services, book, _post, WARM_S)
         peer = await asyncio.to_thread(_same_statement, url, await _sent(book), seconds)
         tpcb = await asyncio.to_thread(_tpcb, url, seconds)
@@ -92,7 +92,7 @@ async def _hold_and_settle(db: Db, ledger: Ledger) -> None:
     await settle(db, ledger, held, _TRANSIT, kind="withdrawal")
 
 
-async def _run(services: Services, book: UUID, work: Work, seconds: float) -> float:
+async def _run(services: Services, book: BookId, work: Work, seconds: float) -> float:
     """Transactions per second of so many clients, each after its own last commit."""
     done = itertools.count()
     began = time.monotonic()
@@ -118,7 +118,7 @@ class _Notes:
         return ""
 
 
-async def _sent(book: UUID) -> str:
+async def _sent(book: BookId) -> str:
     """The statement of a post as pgbench sends it: its ids are drawn anew each time."""
     notes, source = _Notes(), _source()
     posted = await post(cast(Db, notes), Ledger(book, "NGN", now()), source, _PAID_IN)

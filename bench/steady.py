@@ -48,7 +48,7 @@ def measure(url: str, folder: Path, seconds: float, console: Console) -> None:
         rate_limit="0",
     )
     given = {k.removeprefix("TILLHOUSE_"): v for k, v in settings.items() if k.startswith("TILL")}
-    serving = asyncio.run(Serving.up(**given))
+    serving = asyncio.run(Serving.up(path=None, **given))
     try:
         hook = f"https://127.0.0.1:{sink.first_line}/healthy"
         token, bodies = business_that_sells(serving.port, hook)

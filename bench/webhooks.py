@@ -23,7 +23,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT, App
 from tillhouse.kit.clock import iso, now
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import EndpointId, new_id
 from tillhouse.settings import from_env
 from tillhouse.webhooks.emit import Source, emit_from
 from tillhouse.webhooks.events import ChangeData
@@ -66,7 +66,7 @@ async def _endpoint(scene: Scene, path: str, event: str) -> None:
             db,
             EndpointRow(
                 book_id=row["book_id"],
-                id=new_id(),
+                id=EndpointId(new_id()),
                 developer_app_id=row["developer_app_id"],
                 name=path,
                 url=f"https://127.0.0.1:{scene.port}/{path}",

@@ -185,7 +185,7 @@ class _Filler:
         """The rows that a batch refers to are visible to both connections before it is written."""
         book = self._shop.book_id
         numbers = range(people.count(start), people.count(self._end_of(start)))
-        ids = [people.customer_id(book, number) for number in numbers]
+        ids: list[UUID] = [people.customer_id(book, number) for number in numbers]
         contacts = [people.contact(book, number) for number in numbers]
         moment = self._sales.sale(start).at
         async with self._services.pool.transaction() as db:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from bench.filling import names, plan
 from tillhouse.customers.rules import Contact
+from tillhouse.kit.ids import CustomerId
 
 # One customer for so many orders.
 ORDERS_EACH = 20
@@ -22,10 +23,10 @@ def count(orders: int) -> int:
 
 
 @lru_cache(1 << 17)
-def customer_id(book_id: UUID, number: int) -> UUID:
+def customer_id(book_id: UUID, number: int) -> CustomerId:
     """The customer of a phone number."""
     chance = random.Random(plan.seed(book_id, ~number)).getrandbits(74)  # noqa: S311 - no secret
-    return plan.ordered_id(_EPOCH_MS + number * _MINUTE_MS, chance)
+    return CustomerId(plan.ordered_id(_EPOCH_MS + number * _MINUTE_MS, chance))
 
 
 def contact(book_id: UUID, number: int) -> Contact:

@@ -14,6 +14,7 @@ import msgspec
 from bench.filling import names, people, plan
 from bench.filling.plan import Plan, Timetable
 from bench.filling.shop import Shop
+from tillhouse.kit.ids import CustomerId
 from tillhouse.kit.money import round_money
 from tillhouse.orders.posting.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import PricedLine, line, summary
@@ -77,7 +78,7 @@ class Sale(msgspec.Struct, kw_only=True):
     summary: str
     paid: Decimal
     method: PaymentMethod
-    customer_id: UUID | None
+    customer_id: CustomerId | None
     store_id: UUID | None
     channel: Channel
     mode: ServiceMode | None
@@ -137,7 +138,7 @@ class SaleMaker:
         _add_details(made, shop)
         return made
 
-    def _customer(self, number: int, chance: Random) -> UUID:
+    def _customer(self, number: int, chance: Random) -> CustomerId:
         """One of those who are customers by then; the older ones come more often."""
         there = people.count(number + 1)
         place = int(there * chance.random() ** 1.6)

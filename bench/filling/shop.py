@@ -13,7 +13,7 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.accounts import store as accounts
 from tillhouse.cli.output import CommandError
-from tillhouse.kit.ids import new_id, public_reference
+from tillhouse.kit.ids import BookId, UserId, new_id, public_reference
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Email, Name, NewPassword
 from tillhouse.labels.actions import tag_ids
@@ -34,7 +34,7 @@ _PRICE_STEP = 50
 class Shop(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that sales are made of."""
 
-    book_id: UUID
+    book_id: BookId
     facts: RecordingFacts
     stores: list[UUID]
     staff: list[Person]
@@ -78,9 +78,9 @@ async def _staff(call: Call) -> list[Person]:
     return [Person(there[name], name) for name in names.STAFF]
 
 
-async def _hire(call: Call, name: str) -> UUID:
+async def _hire(call: Call, name: str) -> UserId:
     """A cashier whose password nobody knows: `tillhouse user password` sets one."""
-    user_id = new_id()
+    user_id = UserId(new_id())
     local = name.lower().replace(" ", ".")
     address = Email(f"{local}.{call.business_id.hex[-6:]}@tillhouse.example")
     secret = await call.services.passwords.hash(NewPassword(public_reference("")))

@@ -16,6 +16,7 @@ from tillhouse.hotel.rates.rules import night_cost
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.orders.posting.rules import LedgerPosition
+from tillhouse.orders.types import Status
 
 GUESTS = [CustomerId(UUID(int=number)) for number in (1, 2)]
 ZONES = ("Africa/Lagos", "Europe/Berlin", "America/Santiago", "Africa/Cairo", "Pacific/Apia")
@@ -213,9 +214,9 @@ def test_all_of_a_guests_credit_can_be_handed_back() -> None:
         rules.refunded_to(unspent, GUESTS[0], Decimal(51))
 
 
-def _scheduled(code: str, *, paid: int) -> StayOrder:
+def _order(code: str, *, paid: int, status: Status = "scheduled") -> StayOrder:
     position = LedgerPosition(
-        total=Decimal(10), paid=Decimal(paid), method="cash", customer_id=None, status="scheduled"
+        total=Decimal(10), paid=Decimal(paid), method="cash", customer_id=None, status=status
     )
     order_id = OrderId(UUID(int=ord(code)))
     return StayOrder(id=order_id, short_code=code, position=position, used=Decimal(0))
@@ -223,15 +224,23 @@ def _scheduled(code: str, *, paid: int) -> StayOrder:
 
 def test_a_scheduled_order_that_is_paid_keeps_no_guest() -> None:
     """An order that owes nothing more may be served after the check-out."""
-    rules.check_settled([_scheduled("A", paid=10)], "NGN", leaves_debt=False)
+    rules.check_settled([_order("A", paid=10)], "NGN", leaves_debt=False)
     with pytest.raises(Refused, match=r"Scheduled for the stay: A\. "):
-        rules.check_settled([_scheduled("A", paid=9)], "NGN", leaves_debt=False)
+        rules.check_settled([_order("A", paid=9)], "NGN", leaves_debt=False)
 
 
 def test_a_refusal_names_three_scheduled_orders_and_counts_the_others() -> None:
     """The sentence says of how many orders it is silent, and nothing where it names them all."""
-    three = [_scheduled(code, paid=0) for code in "ABC"]
+    three = [_order(code, paid=0) for code in "ABC"]
     with pytest.raises(Refused, match=r"A, B, C\. Confirm"):
         rules.check_settled(three, "NGN", leaves_debt=True)
     with pytest.raises(Refused, match=r"A, B, C and 1 more\. Confirm"):
-        rules.check_settled([*three, _scheduled("D", paid=0)], "NGN", leaves_debt=True)
+        rules.check_settled([*three, _order("D", paid=0)], "NGN", leaves_debt=True)
+
+
+def test_an_order_paid_beyond_its_total_owes_nothing() -> None:
+    """Its change is no part of what another order still owes."""
+    orders = [
+        _order("A", paid=12, status="completed"), _order("B", paid=7, status="pending")
+    ]  # fmt: skip
+    assert rules.owed_by(orders) == 3

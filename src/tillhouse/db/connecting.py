@@ -60,6 +60,11 @@ class _Connection(asyncpg.Connection):
     def get_reset_query(self) -> str:
         return ""
 
+    async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's
+        # Listeners and settings are never of a pooled connection; to look for them takes a timer.
+        if self.is_in_transaction():
+            await super().reset(timeout=timeout)
+
 
 async def connect_alone(
     url: str, settings: Mapping[str, str] | None = None, timeout_s: int = CONNECT_TIMEOUT_S

@@ -167,4 +167,5 @@ def scope_of(route: Route) -> str | None:
 
 
 def _written(query: Query) -> str:
-    return urlencode({name: value for name, value in query.items() if value is not None})
+    given = {name: value for name, value in query.items() if value is not None}
+    return urlencode(given) if given else ""

@@ -86,10 +86,10 @@ async def post_all(db: Db, ledger: Ledger, each: Sequence[tuple[Source, Postings
     return [_posted(one) for one in written]
 
 
-async def hold(db: Db, ledger: Ledger, source: Source, wanted: WantedHold) -> UUID:
+async def hold(db: Db, ledger: Ledger, source: Source, wanted: WantedHold) -> HoldId:
     """Hold an amount of a bounded account: it stays there, and is no longer available."""
     new = holds.NewHold(
-        id=new_id(),
+        id=HoldId(new_id()),
         account=wanted.account,
         amount=wanted.amount,
         kind=wanted.kind,

@@ -48,7 +48,7 @@ _END_THEM: LiteralString = """
 class NewHold(msgspec.Struct, frozen=True, kw_only=True):
     """An amount to be held."""
 
-    id: UUID
+    id: HoldId
     account: Account
     amount: Decimal
     kind: str
