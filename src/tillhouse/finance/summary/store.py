@@ -23,7 +23,8 @@ class Time(msgspec.Struct, frozen=True):
 
 
 # $1 is the book, $2 one store or null, $3 when each interval begins, $4 when the last has ended, $5
-# whether that is over, $6 the hours that are split between intervals.
+# whether that is over, $7 the hours that are split between intervals: most zones have none, and
+# then nothing is read for them.
 _SALES: LiteralString = """
     sales AS (
         SELECT width_bucket(s.began_at, $3::timestamptz[]) AS number,
@@ -33,15 +34,17 @@ _SALES: LiteralString = """
             SELECT h.hour_at AS began_at, h.store_id, h.total_amount, h.tax_amount,
                 h.discount_amount, h.service_charge_amount
             FROM sales_by_hour h
-            WHERE h.book_id = $1 AND h.hour_at >= ($3::timestamptz[])[1] AND h.hour_at < $4
-                AND h.hour_at <> ALL($6::timestamptz[])
+            WHERE h.book_id = $1 AND h.hour_at >= ($3::timestamptz[])[1] AND h.hour_at < $4"""
+_SALES_SPLIT: LiteralString = """
+                AND h.hour_at <> ALL($7::timestamptz[])
             UNION ALL
             SELECT q.quarter_at, q.store_id, q.total_amount, q.tax_amount, q.discount_amount,
                 q.service_charge_amount
-            FROM unnest($6::timestamptz[]) split (hour_at)
+            FROM unnest($7::timestamptz[]) split (hour_at)
             JOIN sales_by_quarter_hour q ON q.book_id = $1 AND q.quarter_at >= split.hour_at
                 AND q.quarter_at < split.hour_at + interval '1 hour'
-            WHERE q.quarter_at >= ($3::timestamptz[])[1] AND q.quarter_at < $4
+            WHERE q.quarter_at >= ($3::timestamptz[])[1] AND q.quarter_at < $4"""
+_SALES_LATELY: LiteralString = """
             UNION ALL
             SELECT c.quarter_at, c.store_id, c.total_amount, c.tax_amount, c.discount_amount,
                 c.service_charge_amount
@@ -74,18 +77,20 @@ _MONEY: LiteralString = """
             WHERE h.book_id = $1 AND h.account_kind IN ('cash', 'bank', 'pos',
                     'provider_clearing', 'other_tender', 'refunds', 'tips')
                 AND h.is_cost IN (true, false) AND h.period = 'hour'
-                AND h.began_at >= ($3::timestamptz[])[1]
-                AND h.began_at < $4 AND h.began_at <> ALL($6::timestamptz[])
+                AND h.began_at >= ($3::timestamptz[])[1] AND h.began_at < $4"""
+_MONEY_SPLIT: LiteralString = """
+                AND h.began_at <> ALL($7::timestamptz[])
             UNION ALL
             SELECT q.account_kind, q.is_cost, q.store_id, q.amount
-            FROM unnest($6::timestamptz[]) split (hour_at)
+            FROM unnest($7::timestamptz[]) split (hour_at)
             JOIN ledger_tallies q ON q.book_id = $1
                 AND q.account_kind IN ('cash', 'bank', 'pos', 'provider_clearing', 'other_tender',
                     'refunds', 'tips')
                 AND q.is_cost IN (true, false) AND q.period = 'quarter'
                 AND q.began_at >= split.hour_at
                 AND q.began_at < split.hour_at + interval '1 hour'
-            WHERE q.began_at >= ($3::timestamptz[])[1] AND q.began_at < $4
+            WHERE q.began_at >= ($3::timestamptz[])[1] AND q.began_at < $4"""
+_MONEY_LATELY: LiteralString = """
             UNION ALL
             SELECT c.account_kind, c.is_cost, c.store_id, c.amount FROM ledger_tally_changes c
             WHERE c.book_id = $1 AND c.quarter_at >= ($3::timestamptz[])[1] AND c.quarter_at < $4
@@ -128,19 +133,19 @@ _WAITING: LiteralString = """
         WHERE w.status IN ('pending', 'processing') AND ($2::uuid IS NULL OR w.store_id = $2)
     )"""
 # Of a time that is over: what the wallet got and gave since. Whole days in UTC are summed up as far
-# as they are; transfers are read up to the first of these ($7), and after the last.
+# as they are; transfers are read up to the first of these ($6), and after the last.
 _SINCE: LiteralString = """
     summed AS (
-        SELECT greatest($7, max(w.day) + 1) AS day FROM wallet_days w WHERE w.book_id = $1
+        SELECT greatest($6, max(w.day) + 1) AS day FROM wallet_days w WHERE w.book_id = $1
     ), span (first, last) AS (
-        SELECT least_id($4), least_id($7::date::timestamp AT TIME ZONE 'UTC')
+        SELECT least_id($4), least_id($6::date::timestamp AT TIME ZONE 'UTC')
         UNION ALL
         SELECT least_id(s.day::timestamp AT TIME ZONE 'UTC'), 'ffffffff-ffff-ffff-ffff-ffffffffffff'
         FROM summed s
     ), since AS (
         SELECT coalesce(sum(c.more), 0) AS more FROM (
             SELECT w.change AS more FROM wallet_days w
-            WHERE $5::boolean AND w.book_id = $1 AND w.day >= $7
+            WHERE $5::boolean AND w.book_id = $1 AND w.day >= $6
             UNION ALL
             SELECT t.amount FROM span p JOIN ledger_transfers t ON t.book_id = $1
                 AND t.credit_kind = 'wallet'
@@ -186,14 +191,17 @@ _SUMMARY: LiteralString = """
 
 async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: Time) -> Record:
     """The figures of a time; `sales` has (number, from 1, sum) of each interval with sales."""
+    is_split = bool(time.split_hours)
+    sales = _SALES + (_SALES_SPLIT if is_split else "") + _SALES_LATELY
+    money = _MONEY + (_MONEY_SPLIT if is_split else "") + _MONEY_LATELY
     [row] = await db.fetch(
-        "WITH" + ",".join((_SALES, _MONEY, _CHARGED, _PENDING, _WAITING, _SINCE)) + _SUMMARY,
+        "WITH" + ",".join((sales, money, _CHARGED, _PENDING, _WAITING, _SINCE)) + _SUMMARY,
         book_id,
         store_id,
         time.begins,
         time.ends,
         time.is_over,
-        time.split_hours,
         time.whole_days_from,
+        *([time.split_hours] if is_split else []),
     )
     return row
