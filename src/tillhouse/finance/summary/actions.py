@@ -21,15 +21,10 @@ async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
     clock = await find_clock(call, asked.store_id)
     today = clock.today(call.now)
     period = rules.period(asked, today)
-    *begins, ends = rules.bounds(period, clock)
-    time = store.Time(
-        begins,
-        ends,
-        is_over=period.last < today,
-        split_hours=rules.split_hours([*begins, ends]),
-        whole_days_from=rules.whole_days_from(ends),
+    time = rules.intervals(period, clock)
+    row = await store.find_figures(
+        call.db, call.book.id, asked.store_id, time, is_over=period.last < today
     )
-    row = await store.find_figures(call.db, call.book.id, asked.store_id, time)
     sales = dict(msgspec.json.decode(row["sales"], type=list[tuple[int, Decimal]]))
     sold = sum(sales.values(), _ZERO)
     summary = FinancialSummary(
@@ -38,8 +33,7 @@ async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
         sales_total=sold,
         net_sales_total=sold - row["refunds_total"],
         velocity_data=[
-            Interval(rules.local_start(begin, clock.zone), sales.get(number, _ZERO))
-            for number, begin in enumerate(begins, 1)
+            Interval(start, sales.get(number, _ZERO)) for number, start in enumerate(time.starts, 1)
         ],
         received_by_method=[MethodSum(method, row[method]) for method in _METHODS],
         **{
@@ -60,5 +54,5 @@ async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
         start_date=period.first.isoformat(),
         end_date=period.last.isoformat(),
         period_label=rules.label(period),
-        total_days=len(begins),
+        total_days=len(time.begins),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -48,7 +49,34 @@ def period(asked: SummaryQuery, today: date) -> Period:
     return Period(first, last, is_period=True)
 
 
-def bounds(asked: Period, clock: DayClock) -> list[datetime]:
+class Intervals(msgspec.Struct, frozen=True):
+    """When each interval begins, when the last ends, and the hours and days of UTC around that."""
+
+    begins: list[datetime]
+    ends: datetime
+    # The hours in UTC that begin before an interval does, and end after that.
+    split_hours: list[datetime]
+    # The first day in UTC that begins no earlier than the end.
+    whole_days_from: date
+    # When each begins, as the clocks show it there, with the offset.
+    starts: list[str]
+
+
+@lru_cache(maxsize=64)
+def intervals(asked: Period, clock: DayClock) -> Intervals:
+    """The hours of a day, or the days of a period: the same days are asked for again and again."""
+    *begins, ends = _bounds(asked, clock)
+    zone = ZoneInfo(clock.zone)
+    return Intervals(
+        begins,
+        ends,
+        split_hours=_split_hours([*begins, ends]),
+        whole_days_from=_whole_days_from(ends),
+        starts=[begin.astimezone(zone).isoformat(timespec="seconds") for begin in begins],
+    )
+
+
+def _bounds(asked: Period, clock: DayClock) -> list[datetime]:
     """When each interval begins, and when the last one ends.
 
     The hours of a day are hours that go by: a day on which clocks change has 23 or 25.
@@ -65,22 +93,17 @@ def bounds(asked: Period, clock: DayClock) -> list[datetime]:
     return [*hours, end]
 
 
-def split_hours(ends: Sequence[datetime]) -> list[datetime]:
+def _split_hours(ends: Sequence[datetime]) -> list[datetime]:
     """The hours in UTC that these moments lie within, each once."""
     moments = [one.astimezone(UTC) for one in ends]
     hours = [one.replace(minute=0, second=0, microsecond=0) for one in moments]
     return sorted({hour for hour, one in zip(hours, moments, strict=True) if hour != one})
 
 
-def whole_days_from(moment: datetime) -> date:
+def _whole_days_from(moment: datetime) -> date:
     """The first day in UTC that begins at a moment or after it."""
     at = moment.astimezone(UTC)
     return at.date() if at == datetime(at.year, at.month, at.day, tzinfo=UTC) else at.date() + _DAY
-
-
-def local_start(moment: datetime, zone: str) -> str:
-    """A moment as the clocks show it there, with the offset."""
-    return moment.astimezone(UTC).astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")
 
 
 def label(asked: Period) -> str:

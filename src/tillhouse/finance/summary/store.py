@@ -1,26 +1,12 @@
 """The statement of a summary: everything from sums that are kept, whatever the number of rows."""
 
-from datetime import date, datetime
 from typing import LiteralString
 
-import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.finance.summary.rules import Intervals
 from tillhouse.kit.ids import BookId, StoreId
-
-
-class Time(msgspec.Struct, frozen=True):
-    """When each interval begins, when the last ends, and the hours and days of UTC around that."""
-
-    begins: list[datetime]
-    ends: datetime
-    is_over: bool
-    # The hours in UTC that begin before an interval does, and end after that.
-    split_hours: list[datetime]
-    # The first day in UTC that begins no earlier than the end.
-    whole_days_from: date
-
 
 # $1 is the book, $2 one store or null, $3 when each interval begins, $4 when the last has ended, $5
 # whether that is over, $7 the hours that are split between intervals: most zones have none, and
@@ -189,7 +175,9 @@ _SUMMARY: LiteralString = """
     WHERE k.id = $1"""
 
 
-async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: Time) -> Record:
+async def find_figures(
+    db: Db, book_id: BookId, store_id: StoreId | None, time: Intervals, *, is_over: bool
+) -> Record:
     """The figures of a time; `sales` has (number, from 1, sum) of each interval with sales."""
     is_split = bool(time.split_hours)
     sales = _SALES + (_SALES_SPLIT if is_split else "") + _SALES_LATELY
@@ -200,7 +188,7 @@ async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: 
         store_id,
         time.begins,
         time.ends,
-        time.is_over,
+        is_over,
         time.whole_days_from,
         *([time.split_hours] if is_split else []),
     )
