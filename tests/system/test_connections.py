@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from tests.system.conftest import Start
 from tests.system.raw_socket import Streams, connected, statuses
 from tests.system.serving import Serving, report, until
 from tests.waiting import ended, within
@@ -73,6 +74,30 @@ async def test_a_refused_head_starts_nothing(pair: tuple[Serving, Serving]) -> N
     """One answer: the request behind a refused head is not looked at."""
     long = b"GET /livez HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 70_000 + b"\r\n\r\n" + GET
     assert await statuses(pair[0].port, long) == [431]
+
+
+LOGIN = (
+    b"POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+    b"content-length: 52\r\n\r\n"
+    b'{"email": "nobody@example.com", "password": "wrong"}'
+)
+BROKEN = {
+    "no request": b"broken\r\n\r\n",
+    "no host": b"GET /livez HTTP/1.1\r\n\r\n",
+    "a body of broken pieces": GET.replace(b"\r\n\r\n", b"\r\ntransfer-encoding: chunked\r\n\r\nx"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+async def test_a_refusal_follows_the_answers_before_it(
+    start: Start, database_url: str, master_key: str, broken: bytes
+) -> None:
+    """Else a caller takes it for the answer to a request that was carried out."""
+    serving = await start("--no-work", DATABASE_URL=database_url, MASTER_KEY=master_key)
+    assert await statuses(serving.port, LOGIN + broken) == [401, 400]
+    assert await statuses(serving.port, LOGIN + GET + LOGIN + broken) == [401, 200, 401, 400]
+    assert await serving.stop() == 0
+    assert "Traceback" not in serving.log
 
 
 async def test_an_unread_body_ends_its_connection(pair: tuple[Serving, Serving]) -> None:

@@ -3,7 +3,8 @@
 A client that opens a connection and then sends, or takes, a byte now and then would hold it for
 ever. So a head, an idle connection and the taking of an answer have deadlines; the body's is the
 endpoint's (`body.py`), which also knows its size. A request whose body is still on its way when
-it is answered was the last one of its connection.
+it is answered was the last one of its connection. One that is refused here is, too, after the
+answers of those that were sent before it.
 
 A stop waits for answers that are under way. A stream would go on until the wait is over, so
 streams are told to end at once.
@@ -61,6 +62,9 @@ class _WayBack:
 
     def write(self, data: bytes) -> None:
         """Send some bytes; of an answer that has begun, the first are its head."""
+        if self._protocol.has_ended:
+            # A refusal was the last of the connection: its request may be answered besides.
+            return
         if self._has_head or not self._cycle.response_started:
             self._transport.write(self._head + data if self._head else data)
             self._head = b""
@@ -103,6 +107,8 @@ class PatientProtocol(HttpToolsProtocol):
     # The request that is answered; `cycle` is the latest that came.
     _answering: Any = None
     _is_refused = False
+    # The refusal of a request before which others are answered.
+    _last_word: tuple[int, str] | None = None
     # How many bytes came since the end, None before it.
     _lingering: int | None = None
 
@@ -110,6 +116,11 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._known = known or Connections(limit=1 << 20)
         self.timeout_keep_alive = self.idle_s
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last bytes of the connection are written."""
+        return self._lingering is not None
 
     def connection_made(self, transport: Any) -> None:
         """A new connection has to bring a head soon."""
@@ -175,13 +186,13 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head is here: the body has its own deadline."""
-        self._in_head = False
-        self._stop_waiting()
-        self._known.has_asked(self)
         # The first HTTP knew no such header.
         if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() != "1.0"):
             self._refuse(_NO_HOST)
             raise _RefusedError
+        self._in_head = False
+        self._stop_waiting()
+        self._known.has_asked(self)
         super().on_headers_complete()
         cycle: Any = self.cycle
         self._keeps_alive = cycle.keep_alive
@@ -212,6 +223,8 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.transport.is_closing():
             self._expect_taken()
+        elif was_last and self._last_word is not None:
+            self._tell(self._last_word)
         elif was_last:
             self._known.is_idle(self)
 
@@ -313,12 +326,30 @@ class PatientProtocol(HttpToolsProtocol):
             self._taking = None
 
     def _refuse(self, why: tuple[int, str]) -> None:
+        """Read no more; tell why, once the requests before this one are answered."""
         self._stop_waiting()
-        if not self._is_refused and not self.transport.is_closing():
-            self._is_refused = True
-            self._flush()
-            self.transport.write(early_answer(*why))
-            self.linger()
+        if self._is_refused or self.transport.is_closing():
+            return
+        self._is_refused = True
+        if not self._in_head and self.pipeline and self.pipeline[0][0] is self.cycle:
+            # It waits for its turn, and its body is broken.
+            self.pipeline.popleft()
+        elif not self._owes():
+            self._tell(why)
+            return
+        self._last_word = why
+
+    def _owes(self) -> bool:
+        """Whether an answer has begun, or is that of a request which is here in whole."""
+        cycle: Any = self._answering
+        if cycle is None or cycle.response_complete:
+            return False
+        return cycle.response_started or not cycle.more_body
+
+    def _tell(self, why: tuple[int, str]) -> None:
+        self._flush()
+        self.transport.write(early_answer(*why))
+        self.linger()
 
     def _flush(self) -> None:
         if self._answering is not None:
