@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import pytest
 from structlog.testing import capture_logs
 
-from tests.system.serving import children
+from tests.system.conftest import Start
+from tests.system.serving import children, until
 from tests.waiting import within
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.stopping import Stop
@@ -67,3 +68,20 @@ async def test_workers_that_cannot_begin_end_the_command(master_key: str) -> Non
             with pytest.raises(CommandError, match="the line above says why"):
                 await WorkerProcesses(order, [], 2, lambda: None, stop).run()
     assert {"worker_died", "worker_killed"}.isdisjoint(each["event"] for each in logs)
+
+
+@pytest.mark.parametrize(("module", "word"), [("cli.worker", "worker"), ("cli.sending", "sender")])
+async def test_a_process_that_others_tell_to_leave_is_replaced(
+    start: Start, database_url: str, master_key: str, module: str, word: str
+) -> None:
+    """The log says so, since it ended well and the server goes on."""
+    serving = await start("--workers", "2", DATABASE_URL=database_url, MASTER_KEY=master_key)
+    await until(lambda: "sender_started" in serving.log, "the sender")
+    old = children(serving.pid, module)
+    os.kill(old[0], signal.SIGTERM)
+    await until(lambda: f"{word}_left" in serving.log, "its end in the log")
+    count = len(old)
+    await until(lambda: len(set(children(serving.pid, module)) - {old[0]}) == count, "a new one")
+    assert await serving.stop() == 0
+    assert serving.log.count("_left") == 1
+    assert f"{word}_died" not in serving.log

@@ -186,6 +186,9 @@ class ChildProcess:
         self._note_end(process.pid)
         if code and not self._leaving.is_set():
             log.error(f"{self._word}_died", pid=process.pid, code=code)
+        elif not (self._order.leaves_when_idle or self._leaving.is_set()):
+            # Somebody else told it to.
+            log.warning(f"{self._word}_left", pid=process.pid)
         return code
 
     def _note_end(self, pid: int | None) -> None:
