@@ -298,6 +298,23 @@ async def test_a_request_can_ask_whether_its_caller_left() -> None:
         await until(asked[0], "the caller left")
 
 
+async def test_a_request_whose_caller_left_needs_no_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Also where the protocol is told of the end only in a moment: nothing is wrong then."""
+    known = Connections(limit=10)
+
+    async def dropped(scope: Any, _receive: Any, _send: Any) -> None:
+        """No answer."""
+        (peer,) = known.open
+        peer.transport.close()  # pyright: ignore[reportAttributeAccessIssue]
+        assert scope["state"][HAS_LEFT]()
+
+    async with served(dropped, known) as port:
+        assert await statuses(port, GET) == []
+    assert "response" not in caplog.text
+
+
 async def test_a_request_learns_that_its_caller_left_although_another_waits() -> None:
     """Requests that were sent ahead are not answered yet; the first one's end is all the same."""
     left = asyncio.Event()

@@ -173,7 +173,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._hosts = 0
         state = self.scope.setdefault("state", {})
         state[STOPPING] = self._stopping
-        state[HAS_LEFT] = self.transport.is_closing
+        state[HAS_LEFT] = self._has_left
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A head that came in one piece is measured as well."""
@@ -281,6 +281,14 @@ class PatientProtocol(HttpToolsProtocol):
         """Requests that were sent ahead come later."""
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
+
+    def _has_left(self) -> bool:
+        """Tell the request that is answered whether its caller left: then it may go unanswered."""
+        if not self.transport.is_closing():
+            return False
+        # Its end is told a moment later.
+        self._answering.disconnected = True
+        return True
 
     def _pass_over(self, data: bytes) -> None:
         if self._lingering is None:
