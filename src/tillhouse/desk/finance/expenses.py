@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import instant
 from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.words import exact, money_column, named, when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
 Data = Mapping[str, Any]
@@ -45,7 +43,7 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("finance/expense.html", facts)
 
 
-async def record(page: PageRequest) -> Shown | Onward:
+async def record(page: PageRequest) -> Onward:
     """Record an expense."""
     frame, form = await frame_of(page), page.form
     body = {name: form[name] for name in _FIELDS if form.get(name)}
@@ -53,19 +51,13 @@ async def record(page: PageRequest) -> Shown | Onward:
         body["occurred_at"] = instant(at, frame.zone)
     if store := _store(frame):
         body["store_id"] = store
-    try:
-        made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_list(page), refusal=refused.problem)
+    made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
     return Onward(f"{PATH}/{made.data['id']}")
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Take an expense back."""
-    try:
-        await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
     return Onward(PATH)
 
 

@@ -11,7 +11,7 @@ from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, money_column, named, when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/transactions"
 Data = Mapping[str, Any]
@@ -69,20 +69,17 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("finance/transaction.html", _shown(found.data, await frame_of(page)))
 
 
-async def receipt(page: PageRequest) -> Shown | Onward:
+async def receipt(page: PageRequest) -> Onward:
     """Open the receipt, which is made if there is none as the transaction stands."""
     made = await page.act(ops.RECEIPT, page.path["transaction_id"])
     url = urlsplit(made.data["url"])
     return Onward(f"{url.path}?{url.query}")
 
 
-async def requery(page: PageRequest) -> Shown | Onward:
+async def requery(page: PageRequest) -> Onward:
     """Ask the provider how it stands, and tell whether that changed anything."""
     transaction_id = page.path["transaction_id"]
-    try:
-        answer = await page.act(ops.REQUERY, transaction_id)
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    answer = await page.act(ops.REQUERY, transaction_id)
     told = "changed" if answer.extra["meta"]["changed"] else "unchanged"
     return Onward(f"{PATH}/{transaction_id}?asked={told}")
 

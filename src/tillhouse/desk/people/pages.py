@@ -13,7 +13,7 @@ from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRout
 from tillhouse.desk.people import operations as ops
 from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
-from tillhouse.kit.errors import Forbidden, Problem
+from tillhouse.kit.errors import Forbidden
 from tillhouse.providers.mail.jobs import is_set
 
 _LIST = "/desk/people"
@@ -75,39 +75,34 @@ async def invite(page: PageRequest) -> Shown:
     return Shown("people/invited.html", facts, is_secret=True)
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Give a person another role."""
     body: dict[str, Any] = {"role": page.form.get("role", "")}
-    return await _done(page, ops.CHANGE, "people/member.html", body | _revoking(page))
+    return await _done(page, ops.CHANGE, body | _revoking(page))
 
 
-async def end_sessions(page: PageRequest) -> Shown | Onward:
+async def end_sessions(page: PageRequest) -> Onward:
     """Sign a person out of the business, on every device."""
-    return await _done(page, ops.END_SESSIONS, "people/member.html", None)
+    return await _done(page, ops.END_SESSIONS, None)
 
 
-async def remove(page: PageRequest) -> Shown | Onward:
+async def remove(page: PageRequest) -> Onward:
     """Remove a person, or take an invitation back."""
-    done = await _done(page, ops.REMOVE, "people/remove.html", _revoking(page))
-    return Onward(f"{_LIST}?done=removed") if isinstance(done, Onward) else done
+    await _done(page, ops.REMOVE, _revoking(page))
+    return Onward(f"{_LIST}?done=removed")
 
 
 def _revoking(page: PageRequest) -> dict[str, bool]:
     return {"revoke_keys": True} if page.form.get("revoke_keys") else {}
 
 
-async def _done(
-    page: PageRequest, operation: Operation, template: str, body: Any
-) -> Shown | Onward:
+async def _done(page: PageRequest, operation: Operation, body: Any) -> Onward:
     member_id = page.path["member_id"]
-    try:
-        await page.act(operation, member_id, body=body)
-    except FormRefused as refused:
-        return await _one(page, template, refused.problem)
+    await page.act(operation, member_id, body=body)
     return Onward(f"{_LIST}/{member_id}")
 
 
-async def _one(page: PageRequest, template: str, refusal: Problem | None = None) -> Shown:
+async def _one(page: PageRequest, template: str) -> Shown:
     frame = await frame_of(page)
     found = await page.needed(ops.MEMBER, page.path["member_id"])
     facts: dict[str, Any] = {
@@ -116,7 +111,7 @@ async def _one(page: PageRequest, template: str, refusal: Problem | None = None)
         "roles": _roles(page),
         "may_change": _may_give(page, found.data["role"]),
     }
-    return Shown(template, facts, refusal)
+    return Shown(template, facts)
 
 
 def _inviting(page: PageRequest) -> dict[str, Any]:
@@ -161,8 +156,8 @@ ROUTES = (
     PageRoute("POST", _INVITE, invite),
     *FACTORS,
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/role", change),
-    PageRoute("POST", f"{_ONE}/end-sessions", end_sessions),
+    PageRoute("POST", f"{_ONE}/role", change, refused=show_one),
+    PageRoute("POST", f"{_ONE}/end-sessions", end_sessions, refused=show_one),
     PageRoute("GET", f"{_ONE}/remove", show_remove),
-    PageRoute("POST", f"{_ONE}/remove", remove),
+    PageRoute("POST", f"{_ONE}/remove", remove, refused=show_remove),
 )
