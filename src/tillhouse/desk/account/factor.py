@@ -7,7 +7,6 @@ import segno
 
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
@@ -24,8 +23,7 @@ async def facts_of(page: PageRequest) -> dict[str, Any]:
     """How the factor of the person stands, with its time in words."""
     frame = await frame_of(page)
     found = (await page.needed(FACTOR)).data
-    at = found["confirmedAt"]
-    return found | {"since": when(at, frame.zone, frame.local.date()) if at else ""}
+    return found | {"since": frame.when(found["confirmedAt"])}
 
 
 async def show(page: PageRequest, **told: Any) -> Shown:

@@ -14,7 +14,7 @@ from tillhouse.desk.connections.operations import (
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import named, when
+from tillhouse.desk.frame.words import named
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 _PAGE = "/desk/connections/messaging"
@@ -92,13 +92,12 @@ def active_of(rows: Sequence[Data]) -> Data | None:
 def shown(one: Data, page: PageRequest, frame: Frame) -> NumberShown:
     """A number as its page and the list tell it."""
     base, path = page.services.settings.public_url, one["hookPath"]
-    today = frame.local.date()
-    ended = one["updatedAt"] if one["status"] != "active" else None
+    ended = None if one["status"] == "active" else one["updatedAt"]
     told = (
         ("provider", named("messaging_provider", one["provider"])),
         ("provider_number_id", one["providerNumberId"]),
-        ("connected", when(one["createdAt"], frame.zone, today)),
-        ("ended", ended and when(ended, frame.zone, today)),
+        ("connected", frame.when(one["createdAt"])),
+        ("ended", frame.when(ended)),
     )
     return NumberShown(
         id=one["id"],

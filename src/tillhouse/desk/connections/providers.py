@@ -9,7 +9,7 @@ import msgspec
 from tillhouse.desk.fields import named_by
 from tillhouse.desk.frame.places import LIST_PROVIDERS, Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import named, when
+from tillhouse.desk.frame.words import named
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
@@ -82,7 +82,7 @@ def shown(one: Data, frame: Frame, now: datetime) -> ProviderShown:
     is_connected = one["status"] == "connected"
     both = (can["refunds"], can["payouts"])
     back = {(True, True): "both", (True, False): "refunds", (False, True): "payouts"}
-    at = when(until, frame.zone, frame.local.date()) if is_down else ""
+    at = frame.when(until) if is_down else ""
     opens = sentence(f"opens.{can['opens']}")
     error = one["lastError"] or ""
     trouble = sentence("connections.down", when=at, error=error) if is_down else None

@@ -10,7 +10,6 @@ from tillhouse.desk.fields import number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.page import Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.providers.telephony.provider import ProviderName
@@ -265,7 +264,7 @@ def _facts(one: Data, frame: Frame) -> list[tuple[str, str, None]]:
                            most=one["maxConcurrentCalls"])),
         ("hours", sentence("telephones.hours", first=hours["from"], last=hours["until"])
          if hours else sentence("telephones.at_any_time")),
-        ("added", when(one["createdAt"], frame.zone, frame.local.date())),
+        ("added", frame.when(one["createdAt"])),
     )  # fmt: skip
     return [(sentence(f"voice_fact.{name}"), text, None) for name, text in told if text]
 

@@ -13,7 +13,7 @@ from tillhouse.desk.customers.operations import (
 )
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, frame_of
-from tillhouse.desk.frame.words import exact, when
+from tillhouse.desk.frame.words import exact
 from tillhouse.desk.orders.listing import rows
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
@@ -86,14 +86,13 @@ async def _customer(page: PageRequest, template: str) -> Shown:
         page.read(LIST_DEBTS, customer_id=customer_id, status="active"),
         page.read(CREDIT, customer_id),
     )
-    today = frame.local.date()
 
     def debt(one: Mapping[str, Any]) -> dict[str, str]:
         return {
             "order": one["orderId"],
             "code": one["orderShortCode"],
             "amount": exact(one["balance"], one["currency"]),
-            "since": when(one["openedAt"], frame.zone, today),
+            "since": frame.when(one["openedAt"]),
         }
 
     facts: dict[str, Any] = {

@@ -7,7 +7,7 @@ from tillhouse.desk.fields import instant
 from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
-from tillhouse.desk.frame.words import exact, money_column, named, when
+from tillhouse.desk.frame.words import exact, money_column, named
 from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
@@ -22,7 +22,7 @@ async def show_list(page: PageRequest) -> Shown:
     """Expenses, the newest first, and the form for another one."""
     frame, query = await frame_of(page), page.request.query
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
-    found = await page.needed(ops.LIST_EXPENSES, limit=_PER_PAGE, **wanted, store_id=_store(frame))
+    found = await page.needed(ops.LIST_EXPENSES, limit=_PER_PAGE, **wanted, store_id=frame.store_id)
     amounts = money_column([one["amount"] for one in found.data], frame.currency)
     facts: dict[str, Any] = {
         "rows": [_shown(one, frame) | {"amount": amount}
@@ -49,8 +49,8 @@ async def record(page: PageRequest) -> Onward:
     body = {name: form[name] for name in _FIELDS if form.get(name)}
     if at := form.get("occurred_at"):
         body["occurred_at"] = instant(at, frame.zone)
-    if store := _store(frame):
-        body["store_id"] = store
+    if frame.store_id:
+        body["store_id"] = frame.store_id
     made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
     return Onward(f"{PATH}/{made.data['id']}")
 
@@ -61,10 +61,6 @@ async def delete(page: PageRequest) -> Onward:
     return Onward(PATH)
 
 
-def _store(frame: Frame) -> str | None:
-    return frame.store["id"] if frame.store else None
-
-
 def _shown(one: Data, frame: Frame) -> dict[str, Any]:
     return {
         "id": one["id"],
@@ -73,7 +69,7 @@ def _shown(one: Data, frame: Frame) -> dict[str, Any]:
         "description": one["description"],
         "method": named("method", one["method"]),
         "at": one["occurredAt"],
-        "when": when(one["occurredAt"], frame.zone, frame.local.date()),
+        "when": frame.when(one["occurredAt"]),
         "by": one["recordedBy"]["name"],
         "transaction": one["transactionId"],
     }

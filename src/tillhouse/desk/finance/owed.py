@@ -8,7 +8,7 @@ from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, when
+from tillhouse.desk.frame.words import exact, money_column
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.page import PageRequest, Shown
 
@@ -99,8 +99,6 @@ def _views(path: str, names: tuple[str, ...], query: Mapping[str, str]) -> list[
 
 
 def _debt(one: Data, frame: Frame) -> dict[str, Any]:
-    today = frame.local.date()
-    closed = one["closedAt"]
     return {
         "id": one["id"],
         "address": f"{DEBTS}/{one['id']}",
@@ -109,14 +107,12 @@ def _debt(one: Data, frame: Frame) -> dict[str, Any]:
         "code": one["orderShortCode"],
         "state": one["status"],
         "at": one["openedAt"],
-        "since": when(one["openedAt"], frame.zone, today),
-        "closed": when(closed, frame.zone, today) if closed else None,
+        "since": frame.when(one["openedAt"]),
+        "closed": frame.when(one["closedAt"]),
     }
 
 
 def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
-    today = frame.local.date()
-    due = one["evidenceDueBy"]
     return {
         "id": one["id"],
         "address": f"{DISPUTES}/{one['id']}",
@@ -124,18 +120,17 @@ def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
         "reason": one["reason"] or "",
         "state": one["status"],
         "at": one["openedAt"],
-        "opened": when(one["openedAt"], frame.zone, today),
-        "due": when(due, frame.zone, today) if due else "",
+        "opened": frame.when(one["openedAt"]),
+        "due": frame.when(one["evidenceDueBy"]),
     }
 
 
 def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | None]]:
-    today = frame.local.date()
     stay, link = one["reservationShortCode"], one["paymentLinkId"]
     for name, value, to in (
-        ("opened", when(one["openedAt"], frame.zone, today), None),
-        ("due", one["evidenceDueBy"] and when(one["evidenceDueBy"], frame.zone, today), None),
-        ("closed", one["closedAt"] and when(one["closedAt"], frame.zone, today), None),
+        ("opened", frame.when(one["openedAt"]), None),
+        ("due", frame.when(one["evidenceDueBy"]), None),
+        ("closed", frame.when(one["closedAt"]), None),
         ("reason", one["reason"], None),
         ("provider", one["provider"].capitalize(), None),
         ("order", one["orderShortCode"], f"/desk/orders/{one['orderId']}"),

@@ -22,9 +22,8 @@ async def show_summary(page: PageRequest) -> Shown:
             "chart": None,
         },
     )
-    store = frame.store["id"] if frame.store else None
     try:
-        told = (await page.needed(SUMMARY, **figures.asked(query), store_id=store)).data
+        told = (await page.needed(SUMMARY, **figures.asked(query), store_id=frame.store_id)).data
     except Invalid as problem:
         return msgspec.structs.replace(shown, refusal=problem)
     facts = {"summary": figures.summary(told), "chart": figures.chart(told, frame.local)}

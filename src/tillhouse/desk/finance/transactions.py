@@ -10,7 +10,7 @@ from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import address, pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, named, when
+from tillhouse.desk.frame.words import exact, money_column, named
 from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/transactions"
@@ -48,8 +48,9 @@ async def show_list(page: PageRequest) -> Shown:
     """Transactions, the newest first, by the filters in the address."""
     frame, query = await frame_of(page), page.request.query
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
-    store = frame.store["id"] if frame.store else None
-    found = await page.needed(ops.LIST_TRANSACTIONS, limit=_PER_PAGE, **wanted, store_id=store)
+    found = await page.needed(
+        ops.LIST_TRANSACTIONS, limit=_PER_PAGE, **wanted, store_id=frame.store_id
+    )
     facts: dict[str, Any] = {
         "rows": _rows(found.data, frame),
         "pager": pager(PATH, query, found.extra["meta"]),
@@ -99,7 +100,7 @@ def _rows(transactions: list[Data], frame: Frame) -> list[TransactionRow]:
             reference=one["reference"],
             method=named("method", one["method"]),
             at=one["fullDate"],
-            when=when(one["fullDate"], frame.zone, frame.local.date()),
+            when=frame.when(one["fullDate"]),
             state=one["status"],
             amount=amount,
         )
@@ -138,7 +139,7 @@ def _has_provider(one: Data) -> bool:
 def _facts(one: Data, frame: Frame) -> Iterator[Fact]:
     change = exact(one["changeAmount"], one["currency"]) if one["changeAmount"] else None
     for name, value, path in (
-        ("when", when(one["fullDate"], frame.zone, frame.local.date()), None),
+        ("when", frame.when(one["fullDate"]), None),
         ("method", named("method", one["method"]), None),
         ("direction", sentence(f"transaction_fact.{one['direction']}"), None),
         ("change", change, None),

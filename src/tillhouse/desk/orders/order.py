@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, named, quantity, when
+from tillhouse.desk.frame.words import exact, named, quantity
 from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
@@ -109,7 +109,7 @@ class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
 
 def shown(order: Data, frame: Frame) -> OrderShown:
     """The whole of an order."""
-    currency, today = order["currency"], frame.local.date()
+    currency = order["currency"]
     customer, stage = order["customer"], order["kitchenTicketStatus"]
     remaining = order["remainingAmount"]
     status, held = order["status"], _held(order)
@@ -136,7 +136,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         next_stage=_next_stage(stage),
         customer=customer,
         facts=list(_facts(order)),
-        history=_newest_first(_history(order, frame, today)),
+        history=_newest_first(_history(order, frame)),
     )
 
 
@@ -150,12 +150,12 @@ def delivery(one: Data, frame: Frame) -> DeliveryRow:
         more=", ".join(filter(None, (urlsplit(one["url"]).netloc, answer))),
         state="retrying" if is_tried_again else one["status"],
         at=one["updatedAt"],
-        when=when(one["updatedAt"], frame.zone, frame.local.date()),
+        when=frame.when(one["updatedAt"]),
     )
 
 
 def _about(order: Data, frame: Frame) -> Iterator[str]:
-    yield when(order["occurredAt"], frame.zone, frame.local.date())
+    yield frame.when(order["occurredAt"])
     yield named("channel", order["channel"])
     if order["serviceMode"]:
         yield named("service", order["serviceMode"])
@@ -293,7 +293,7 @@ def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
     at = dispute["openedAt"]
     return MoneyRow(
         at=at,
-        when=when(at, frame.zone, frame.local.date()),
+        when=frame.when(at),
         name=sentence("order_page.dispute"),
         more=dispute.get("reason") or "",
         state=dispute["status"],
@@ -304,7 +304,7 @@ def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
 def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order: Data) -> MoneyRow:
     return MoneyRow(
         at=one["at"],
-        when=when(one["at"], frame.zone, frame.local.date()),
+        when=frame.when(one["at"]),
         name=name,
         more=", ".join(filter(None, more)),
         state=one["status"],
@@ -336,9 +336,9 @@ def _newest_first(moments: Iterator[Moment]) -> list[Moment]:
     return sorted(moments, key=lambda one: one.at)[::-1]
 
 
-def _history(order: Data, frame: Frame, today: Any) -> Iterator[Moment]:
+def _history(order: Data, frame: Frame) -> Iterator[Moment]:
     def moment(text: str, at: str, by: Data | None, *, is_good: bool = False) -> Moment:
-        return Moment(text, at, when(at, frame.zone, today), (by or {}).get("name", ""), is_good)
+        return Moment(text, at, frame.when(at), (by or {}).get("name", ""), is_good)
 
     currency = order["currency"]
     yield moment(sentence("order_page.was_recorded"), order["createdAt"], order["recordedBy"])

@@ -7,7 +7,6 @@ from tillhouse.access.scopes import Role
 from tillhouse.accounts.members.rules import check_right
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
@@ -133,18 +132,14 @@ def _may_give(page: PageRequest, role: str) -> bool:
 
 def _shown(page: PageRequest, one: Data, frame: Frame) -> dict[str, Any]:
     """A person, or an invitation, with the times in words."""
-
-    def told(name: str) -> str | None:
-        return when(one[name], frame.zone, frame.local.date()) if one.get(name) else None
-
     return {
         **one,
         "address": f"{_LIST}/{one['id']}",
         "is_self": one["id"] == str(page.member.user_id),
         "is_invited": one.get("status") == "invited",
-        "seen": told("lastSeenAt"),
-        "joined": told("joinedAt"),
-        "until": told("expiresAt"),
+        "seen": frame.when(one.get("lastSeenAt")),
+        "joined": frame.when(one.get("joinedAt")),
+        "until": frame.when(one.get("expiresAt")),
     }
 
 

@@ -84,7 +84,7 @@ async def show_product(page: PageRequest) -> Shown:
         "variant": variant,
         "kinds": _KINDS,
         "stores": stores_of(frame),
-        "store": frame.store["id"] if frame.store else stores_of(frame)[0][0],
+        "store": frame.store_id or stores_of(frame)[0][0],
         "may": {
             "adjust": page.may(ops.ADJUST),
             "count": page.may(ops.COUNT),

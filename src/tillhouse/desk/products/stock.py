@@ -43,7 +43,7 @@ async def show_levels(page: PageRequest) -> Shown:
     found = await page.needed(
         ops.LEVELS, limit=_PER_PAGE, page=query.get("page"), low=query.get("low") or None,
         product_id=query.get("product_id") or None,
-        store_id=frame.store["id"] if frame.store else None,
+        store_id=frame.store_id,
     )  # fmt: skip
     facts = {
         "rows": level_rows(found.data, frame),
@@ -60,7 +60,7 @@ async def show_moves(page: PageRequest) -> Shown:
     found = await page.needed(
         ops.MOVES, limit=_PER_PAGE, page=query.get("page"), kind=query.get("kind") or None,
         variant_id=query.get("variant_id") or None,
-        store_id=frame.store["id"] if frame.store else None,
+        store_id=frame.store_id,
     )  # fmt: skip
     facts = {
         "rows": move_rows(found.data, frame),
@@ -125,7 +125,7 @@ async def _sheet(page: PageRequest, sheet: Sheet) -> Shown:
         "rows": rows,
         "pager": paged,
         "stores": stores_of(frame),
-        "store": frame.store["id"] if frame.store else stores_of(frame)[0][0],
+        "store": frame.store_id or stores_of(frame)[0][0],
         "labels": {f"{sheet.field}.{one['id']}": one["label"] for one in rows},
     }
     if page.refusal is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import WALLET, frame_of
-from tillhouse.desk.frame.words import exact, when
+from tillhouse.desk.frame.words import exact
 from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import account, entries, withdrawals
@@ -53,8 +53,8 @@ async def show(page: PageRequest) -> Shown:
         "may_resume": ops.may_resume(page),
     }
     if controls:
-        at, limit = controls.data["frozenAt"], controls.data["maxPerDay"]
-        facts["frozen_at"] = when(at, frame.zone, frame.local.date()) if at else None
+        limit = controls.data["maxPerDay"]
+        facts["frozen_at"] = frame.when(controls.data["frozenAt"])
         facts["limit"] = "" if limit is None else str(limit)
         facts["limit_shown"] = None if limit is None else exact(limit, frame.currency)
     return Shown("wallet/wallet.html", facts, refusal=refusal)

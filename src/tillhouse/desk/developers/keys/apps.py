@@ -5,7 +5,6 @@ from typing import Any
 from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys.words import KEYS
 from tillhouse.desk.frame.places import LIST_KEYS, frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 APPS = f"{KEYS}/apps"
@@ -19,7 +18,7 @@ async def show(page: PageRequest) -> Shown:
         {"name": one["name"], "is_default": one["isDefault"],
          "address": f"{KEYS}?app={one['id']}",
          "keys": sum(key["developerAppId"] == one["id"] for key in keys.data),
-         "created": when(one["createdAt"], frame.zone, frame.local.date())}
+         "created": frame.when(one["createdAt"])}
         for one in found.data
         if one["environment"] == page.mode
     ]  # fmt: skip

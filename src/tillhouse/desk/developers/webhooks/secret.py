@@ -12,7 +12,6 @@ from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks.verifying import LANGUAGES, Language, code, program
 from tillhouse.desk.developers.webhooks.words import WEBHOOKS
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.words import when_exactly
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Goal, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
@@ -68,12 +67,11 @@ async def _shown(page: PageRequest, asked: Mapping[str, str]) -> Shown:
         raise Missing
     [one] = settings
     language = _language(asked.get("language"))
-    rotated = one["rotatedAt"]
     facts: dict[str, Any] = {
         "apps": list(apps.items()),
         "app": app,
         "prefix": one["secretPrefix"],
-        "rotated": when_exactly(rotated, frame.zone, frame.local.date()) if rotated else None,
+        "rotated": frame.when_exactly(one["rotatedAt"]),
         "languages": LANGUAGES,
         "language": language,
         "code": code(language),
