@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tillhouse.desk.finance import operations as ops
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, money_column
@@ -15,8 +15,14 @@ from tillhouse.desk.page import PageRequest, Shown
 DEBTS, DISPUTES = "/desk/finance/debts", "/desk/finance/disputes"
 Data = Mapping[str, Any]
 _PER_PAGE = 25
-_DEBT_VIEWS = ("active", "paid", "voided", "removed", "all")
-_DISPUTE_VIEWS = ("evidence_due", "opened", "won", "lost", "all")
+_DEBT_VIEWS: Mapping[str, Mapping[str, str]] = {
+    **{status: {"status": status} for status in ("active", "paid", "voided", "removed")},
+    "all": {},
+}
+_DISPUTE_VIEWS: Mapping[str, Mapping[str, str]] = {
+    **{status: {"status": status} for status in ("evidence_due", "opened", "won", "lost")},
+    "all": {},
+}
 
 
 async def show_debts(page: PageRequest) -> Shown:
@@ -32,7 +38,7 @@ async def show_debts(page: PageRequest) -> Shown:
             for one, amount in zip(found.data, amounts, strict=True)
         ],
         "pager": pager(DEBTS, query, found.extra["meta"]),
-        "views": _views(DEBTS, _DEBT_VIEWS, query),
+        "views": views(DEBTS, _DEBT_VIEWS, query),
     }
     return Shown("finance/debts.html", facts)
 
@@ -61,7 +67,7 @@ async def show_disputes(page: PageRequest) -> Shown:
             for one, amount in zip(found.data, amounts, strict=True)
         ],
         "pager": pager(DISPUTES, query, found.extra["meta"]),
-        "views": _views(DISPUTES, _DISPUTE_VIEWS, query),
+        "views": views(DISPUTES, _DISPUTE_VIEWS, query),
     }
     return Shown("finance/disputes.html", facts)
 
@@ -87,15 +93,6 @@ async def show_dispute(page: PageRequest) -> Shown:
 
 def _wanted(query: Mapping[str, str], *names: str) -> dict[str, str]:
     return {name: query[name] for name in names if query.get(name)}
-
-
-def _views(path: str, names: tuple[str, ...], query: Mapping[str, str]) -> list[Any]:
-    """The states as views; the last one is all of them."""
-    return [
-        (name, address(path, {"status": status}), query.get("status", "") == status)
-        for name in names
-        for status in ("" if name == "all" else name,)
-    ]
 
 
 def _debt(one: Data, frame: Frame) -> dict[str, Any]:

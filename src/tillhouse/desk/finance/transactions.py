@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tillhouse.desk.finance import operations as ops
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact, money_column, named
@@ -55,12 +55,8 @@ async def show_list(page: PageRequest) -> Shown:
         "rows": _rows(found.data, frame),
         "pager": pager(PATH, query, found.extra["meta"]),
         "methods": _METHODS,
-        "views": [
-            (name, address(PATH, view),
-             all(query.get(key, "") == view.get(key, "") for key in ("status", "type")))
-            for name, view in VIEWS.items()
-        ],
-    }  # fmt: skip
+        "views": views(PATH, VIEWS, query),
+    }
     return Shown("finance/transactions.html", facts)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tillhouse.desk.fields import named_by
 from tillhouse.desk.finance.operations import DEBT, LIST_TRANSACTIONS
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_LINKS, LIST_ORDERS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact
@@ -32,10 +32,7 @@ async def show_list(page: PageRequest) -> Shown:
     facts = {
         "rows": rows(found.data, frame),
         "pager": pager(_LIST, query, found.extra["meta"]),
-        "views": [
-            (name, address(_LIST, view), query.get("status", "") == view.get("status", ""))
-            for name, view in VIEWS.items()
-        ],
+        "views": views(_LIST, VIEWS, query),
         "may_make": page.may(MAKE),
     }
     return Shown("links/list.html", facts)

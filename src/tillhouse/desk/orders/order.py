@@ -1,6 +1,7 @@
 """One order in words: its lines, its sums, its money and its history."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
 STAGES = ("queued", "preparing", "ready", "served")
+_NEXT_STAGE: Mapping[str | None, str] = dict(pairwise(STAGES))
 # Money may go back by another way than it came, but not by these.
 _BACK_AS_IT_CAME = ("pos", "cloove_pay")
 _BACK = ("cash", "transfer", *_BACK_AS_IT_CAME, "credit", "other")
@@ -133,10 +135,11 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         way_back=next(iter(held)) if len(held) == 1 else "",
         is_open=status in ("pending", "scheduled"),
         stage=stage,
-        next_stage=_next_stage(stage),
+        next_stage=_NEXT_STAGE.get(stage),
         customer=customer,
         facts=list(_facts(order)),
-        history=_newest_first(_history(order, frame)),
+        # Of those of one moment the later told is the newer: an order is recorded, then paid.
+        history=sorted(_history(order, frame), key=lambda one: one.at)[::-1],
     )
 
 
@@ -290,15 +293,8 @@ def _refund(refund: Data, order: Data, frame: Frame) -> MoneyRow:
 
 
 def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
-    at = dispute["openedAt"]
-    return MoneyRow(
-        at=at,
-        when=frame.when(at),
-        name=sentence("order_page.dispute"),
-        more=dispute.get("reason") or "",
-        state=dispute["status"],
-        amount=exact(dispute["amount"], order["currency"]),
-    )
+    told = {**dispute, "at": dispute["openedAt"]}
+    return _money(told, frame, sentence("order_page.dispute"), [dispute.get("reason")], order)
 
 
 def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order: Data) -> MoneyRow:
@@ -312,12 +308,6 @@ def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order
     )
 
 
-def _next_stage(stage: str | None) -> str | None:
-    if stage is None or stage == STAGES[-1]:
-        return None
-    return STAGES[STAGES.index(stage) + 1]
-
-
 def _facts(order: Data) -> Iterator[tuple[str, str]]:
     for name, value in (
         ("recorded_by", (order["recordedBy"] or {}).get("name")),
@@ -329,11 +319,6 @@ def _facts(order: Data) -> Iterator[tuple[str, str]]:
     ):
         if value:
             yield sentence(f"order_page.{name}"), value
-
-
-def _newest_first(moments: Iterator[Moment]) -> list[Moment]:
-    """Of those of one moment the later told is the newer: an order is recorded, then paid."""
-    return sorted(moments, key=lambda one: one.at)[::-1]
 
 
 def _history(order: Data, frame: Frame) -> Iterator[Moment]:

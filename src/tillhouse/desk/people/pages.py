@@ -8,7 +8,7 @@ from tillhouse.accounts.members.rules import check_right
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
 from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
@@ -53,16 +53,14 @@ async def show_remove(page: PageRequest) -> Shown:
 async def show_invite(page: PageRequest) -> Shown:
     """The form of an invitation."""
     page.check(ops.INVITE)
-    return Shown("people/invite.html", _inviting(page))
+    facts = {"roles": _roles(page), "is_mailed": is_set(page.services)}
+    return Shown("people/invite.html", facts)
 
 
 async def invite(page: PageRequest) -> Shown:
     """Invite somebody; the link is on the page that follows, and on no other."""
     body = {name: page.form.get(name, "") for name in ("email", "role")}
-    try:
-        made = await page.act(ops.INVITE, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return Shown("people/invite.html", _inviting(page), refusal=refused.problem)
+    made = await page.act(ops.INVITE, body=body, key=page.form.get("idempotency_key"))
     token = made.data["token"]
     frame = await frame_of(page)
     facts: dict[str, Any] = {
@@ -113,10 +111,6 @@ async def _one(page: PageRequest, template: str) -> Shown:
     return Shown(template, facts)
 
 
-def _inviting(page: PageRequest) -> dict[str, Any]:
-    return {"roles": _roles(page), "is_mailed": is_set(page.services)}
-
-
 def _roles(page: PageRequest) -> list[str]:
     """The roles that the caller may give."""
     return [role for role in ROLES if _may_give(page, role)]
@@ -148,7 +142,7 @@ ROUTES = (
     PageRoute(
         "GET", _INVITE, show_invite, goal=Goal("people.invite_title", (ops.INVITE,), "action")
     ),
-    PageRoute("POST", _INVITE, invite),
+    PageRoute("POST", _INVITE, invite, refused=show_invite),
     *FACTORS,
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/role", change, refused=show_one),

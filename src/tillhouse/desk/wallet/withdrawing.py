@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import WALLET, frame_of
 from tillhouse.desk.frame.words import exact
 from tillhouse.desk.orders.operations import ORDER
@@ -18,11 +18,11 @@ from tillhouse.desk.wallet.words import (
 from tillhouse.payouts.withdrawals.actions import WithdrawingByOwner
 
 NEW = "/desk/wallet/withdraw"
-VIEWS: Mapping[str, str] = {
-    "all": "",
-    "open": "requested,processing",
-    "completed": "completed",
-    "ended": "failed,cancelled,reversed",
+VIEWS: Mapping[str, Mapping[str, str]] = {
+    "all": {},
+    "open": {"status": "requested,processing"},
+    "completed": {"status": "completed"},
+    "ended": {"status": "failed,cancelled,reversed"},
 }
 _PER_PAGE, _ACCOUNTS_SHOWN = 25, 100
 _FIELDS = ("amount", "payout_account_id", "narration", "reference")
@@ -38,10 +38,7 @@ async def show_list(page: PageRequest) -> Shown:
     facts = {
         "rows": withdrawals(found.data, frame),
         "pager": pager(WITHDRAWALS, query, found.extra["meta"]),
-        "views": [
-            (name, address(WITHDRAWALS, {"status": status}), query.get("status", "") == status)
-            for name, status in VIEWS.items()
-        ],
+        "views": views(WITHDRAWALS, VIEWS, query),
         "may_withdraw": ops.may_withdraw(page),
     }
     return Shown("wallet/withdrawals.html", facts)

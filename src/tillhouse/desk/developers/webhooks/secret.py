@@ -13,7 +13,7 @@ from tillhouse.desk.developers.webhooks.verifying import LANGUAGES, Language, co
 from tillhouse.desk.developers.webhooks.words import WEBHOOKS
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.signing import service_signature
@@ -26,40 +26,7 @@ _LOOKED_AT = 5
 
 async def show(page: PageRequest) -> Shown:
     """How the deliveries of an app are signed, without the secret."""
-    return await _shown(page, page.request.query)
-
-
-async def view(page: PageRequest) -> Shown:
-    """Tell the secret, with a program that verifies the last delivery by it."""
-    return await _told(page, ops.VIEW_SECRET, "viewed")
-
-
-async def rotate(page: PageRequest) -> Shown:
-    """Replace the secret at once, and tell the new one."""
-    return await _told(page, ops.ROTATE, "rotated", page.form.get("idempotency_key"))
-
-
-async def _told(page: PageRequest, operation: Operation, how: str, key: str | None = None) -> Shown:
-    body = {"developer_app_id": page.form.get("developer_app_id")}
-    try:
-        told = await page.act(operation, page.mode, body=body, key=key)
-    except FormRefused as refused:
-        shown = await _shown(page, page.form)
-        return msgspec.structs.replace(shown, refusal=refused.problem)
-    secret: str | None = told.data["secret"]
-    shown = await _shown(page, page.form)
-    facts: dict[str, Any] = {**shown.facts, "how": how, "secret": secret, "is_told": True}
-    last = await _last(page, shown.facts["app"]) if secret else None
-    if secret and last is not None:
-        body_sent, at = last
-        # The header of its last attempt, as the secret of now makes it.
-        header = f"t={at},v1={service_signature(secret, body_sent, at)}"
-        facts["code"] = program(shown.facts["language"], body_sent, header, secret)
-    facts["has_delivery"] = last is not None
-    return msgspec.structs.replace(shown, facts=facts, is_secret=True)
-
-
-async def _shown(page: PageRequest, asked: Mapping[str, str]) -> Shown:
+    asked: Mapping[str, str] = page.form if page.form.pairs else page.request.query
     frame, apps = await frame_of(page), await app_names(page)
     app = asked.get("developer_app_id") or asked.get("app") or next(iter(apps))
     settings = (await page.needed(ops.SETTINGS, developer_app_id=app)).data if app in apps else []
@@ -83,6 +50,32 @@ async def _shown(page: PageRequest, asked: Mapping[str, str]) -> Shown:
     return Shown("developers/webhooks/signing.html", facts)
 
 
+async def view(page: PageRequest) -> Shown:
+    """Tell the secret, with a program that verifies the last delivery by it."""
+    return await _told(page, ops.VIEW_SECRET, "viewed")
+
+
+async def rotate(page: PageRequest) -> Shown:
+    """Replace the secret at once, and tell the new one."""
+    return await _told(page, ops.ROTATE, "rotated", page.form.get("idempotency_key"))
+
+
+async def _told(page: PageRequest, operation: Operation, how: str, key: str | None = None) -> Shown:
+    body = {"developer_app_id": page.form.get("developer_app_id")}
+    told = await page.act(operation, page.mode, body=body, key=key)
+    secret: str | None = told.data["secret"]
+    shown = await show(page)
+    facts: dict[str, Any] = {**shown.facts, "how": how, "secret": secret, "is_told": True}
+    last = await _last(page, shown.facts["app"]) if secret else None
+    if secret and last is not None:
+        body_sent, at = last
+        # The header of its last attempt, as the secret of now makes it.
+        header = f"t={at},v1={service_signature(secret, body_sent, at)}"
+        facts["code"] = program(shown.facts["language"], body_sent, header, secret)
+    facts["has_delivery"] = last is not None
+    return msgspec.structs.replace(shown, facts=facts, is_secret=True)
+
+
 async def _last(page: PageRequest, app: str) -> tuple[bytes, int] | None:
     """The body of the last delivery that was tried and is small enough, and when that was."""
     found = await page.needed(ops.LIST_DELIVERIES, developer_app_id=app, limit=_LOOKED_AT)
@@ -101,6 +94,6 @@ def _language(name: str | None) -> Language:
 
 ROUTES = (
     PageRoute("GET", SIGNING, show, goal=Goal("signing.title", (ops.SETTINGS,))),
-    PageRoute("POST", f"{SIGNING}/view", view),
-    PageRoute("POST", f"{SIGNING}/rotate", rotate),
+    PageRoute("POST", f"{SIGNING}/view", view, refused=show),
+    PageRoute("POST", f"{SIGNING}/rotate", rotate, refused=show),
 )
