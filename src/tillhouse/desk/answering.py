@@ -199,7 +199,7 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Stre
 
 
 async def _acted(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:
-    """What the handler gives; of a form that an operation refused, its page once more."""
+    """Handle it; a form that an operation refused is shown once more, by its page."""
     try:
         return await route.handler(page)
     except FormRefused as refused:
