@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Annotated, Literal
@@ -106,69 +106,36 @@ def show_settings(settings: Settings, environ: Mapping[str, str]) -> list[Settin
 
 def judge(settings: Settings) -> list[Finding]:
     """Risks that follow from the settings alone."""
-    found: list[Finding] = []
     is_https = settings.public_url.startswith("https://")
-    if not is_https and not _stays_here(settings):
-        found.append(
-            Finding(
-                "unsafe",
-                "TLS",
-                "Passwords and keys come in without encryption: put a proxy with TLS in front "
-                "and set TILLHOUSE_PUBLIC_URL to its https address.",
-            )
-        )
-    if os.geteuid() == 0:
-        message = "Tillhouse runs as root, and needs none of its rights: give it a user of its own."
-        found.append(Finding("unsafe", "root", message))
-    if is_https and not settings.trusted_proxies:
-        found.append(
-            Finding(
-                "unsafe",
-                "TRUSTED_PROXIES",
-                "Behind a proxy every caller seems to have its address: set "
-                "TILLHOUSE_TRUSTED_PROXIES to the proxy's.",
-            )
-        )
-    if any(network.prefixlen == 0 for network in settings.trusted_proxies):
-        found.append(
-            Finding(
-                "unsafe",
-                "TRUSTED_PROXIES",
-                "Every caller can claim any address: name the proxy's only.",
-            )
-        )
-    if settings.rate_limit == 0:
-        message = "One caller can take everything: set TILLHOUSE_RATE_LIMIT to 100 or so."
-        found.append(Finding("unsafe", "RATE_LIMIT", message))
-    if settings.registration_limit == 0:
-        message = "Anybody can register without end: set TILLHOUSE_REGISTRATION_LIMIT to 20 or so."
-        found.append(Finding("unsafe", "REGISTRATION_LIMIT", message))
-    return [*found, *_allowed_targets(settings)]
-
-
-def _allowed_targets(settings: Settings) -> Iterator[Finding]:
-    """Addresses inside that every business may have dialled."""
-    if settings.webhook_allow_targets:
-        message = (
-            "Webhooks may reach addresses that are not public: "
-            "unset TILLHOUSE_WEBHOOK_ALLOW_TARGETS outside development."
-        )
-        yield Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message)
-    if settings.voice_allow_targets:
-        message = (
-            "Every business may have calls dialled to addresses that are not public: leave "
-            "TILLHOUSE_VOICE_ALLOW_TARGETS to telephones of your own, or unset it."
-        )
-        yield Finding("unsafe", "VOICE_ALLOW_TARGETS", message)
-    if settings.model_allow_targets:
-        message = (
-            "Every business may have models asked at addresses that are not public: leave "
-            "TILLHOUSE_MODEL_ALLOW_TARGETS to models of your own, or unset it."
-        )
-        yield Finding("unsafe", "MODEL_ALLOW_TARGETS", message)
-    if (settings.media_url or "").startswith("ws://"):
-        message = "Twilio connects the sound of calls to wss:// alone: put a proxy before it."
-        yield Finding("unsafe", "MEDIA_URL", message)
+    risks = (
+        (not is_https and not _stays_here(settings), "TLS",
+         "Passwords and keys come in without encryption: put a proxy with TLS in front "
+         "and set TILLHOUSE_PUBLIC_URL to its https address."),
+        (os.geteuid() == 0, "root",
+         "Tillhouse runs as root, and needs none of its rights: give it a user of its own."),
+        (is_https and not settings.trusted_proxies, "TRUSTED_PROXIES",
+         "Behind a proxy every caller seems to have its address: set "
+         "TILLHOUSE_TRUSTED_PROXIES to the proxy's."),
+        (any(network.prefixlen == 0 for network in settings.trusted_proxies), "TRUSTED_PROXIES",
+         "Every caller can claim any address: name the proxy's only."),
+        (settings.rate_limit == 0, "RATE_LIMIT",
+         "One caller can take everything: set TILLHOUSE_RATE_LIMIT to 100 or so."),
+        (settings.registration_limit == 0, "REGISTRATION_LIMIT",
+         "Anybody can register without end: set TILLHOUSE_REGISTRATION_LIMIT to 20 or so."),
+        # Addresses inside that every business may have dialled.
+        (settings.webhook_allow_targets, "WEBHOOK_ALLOW_TARGETS",
+         "Webhooks may reach addresses that are not public: "
+         "unset TILLHOUSE_WEBHOOK_ALLOW_TARGETS outside development."),
+        (settings.voice_allow_targets, "VOICE_ALLOW_TARGETS",
+         "Every business may have calls dialled to addresses that are not public: leave "
+         "TILLHOUSE_VOICE_ALLOW_TARGETS to telephones of your own, or unset it."),
+        (settings.model_allow_targets, "MODEL_ALLOW_TARGETS",
+         "Every business may have models asked at addresses that are not public: leave "
+         "TILLHOUSE_MODEL_ALLOW_TARGETS to models of your own, or unset it."),
+        ((settings.media_url or "").startswith("ws://"), "MEDIA_URL",
+         "Twilio connects the sound of calls to wss:// alone: put a proxy before it."),
+    )  # fmt: skip
+    return [Finding("unsafe", about, message) for is_there, about, message in risks if is_there]
 
 
 def _speech(settings: Settings) -> list[Finding]:

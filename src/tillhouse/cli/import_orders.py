@@ -7,15 +7,11 @@ from typing import IO, Annotated, Self
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.progress import (
-    BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
     Task,
     TaskProgressColumn,
-    TextColumn,
     TimeRemainingColumn,
 )
 from rich.text import Text
@@ -32,7 +28,7 @@ from tillhouse.cli.output import (
     print_result,
     stderr_console,
 )
-from tillhouse.cli.rows import RowError, refuse
+from tillhouse.cli.rows import Bar, RowError, refuse
 from tillhouse.cli.running import run
 from tillhouse.jobs.chores import fold
 from tillhouse.kit.ids import BusinessId
@@ -141,7 +137,7 @@ class _Run:
         """Judge every order by its form, by the others, and by the rows of the book."""
         lines_of: dict[str, int] = {}
         index = 0
-        with _Pace("Checking", self.file.size, _BYTES) as done:
+        with Bar("Checking", self.file.size, _BYTES, is_kept=True) as done:
             for batch in _batches(self.file.orders(done)):
                 values = [draft.value for draft in batch]
                 verdicts = await judge(
@@ -173,7 +169,7 @@ class _Run:
             for index, draft in enumerate(self.file.orders(lambda _: None))
             if index not in self._wrong_indices
         )
-        with _Pace("Recording", left, _ORDERS) as done:
+        with Bar("Recording", left, _ORDERS, is_kept=True) as done:
             for batch in _batches(right):
                 await self._record(batch, done)
                 if self.full_by:
@@ -321,27 +317,3 @@ class _Rate(ProgressColumn):
 
 _BYTES = (TaskProgressColumn(), TimeRemainingColumn())
 _ORDERS = (MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-
-
-class _Pace:
-    """A bar on standard error: progress, speed, and the time left."""
-
-    def __init__(self, what: str, total: int, columns: tuple[ProgressColumn, ...]) -> None:
-        console = Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            *columns,
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task(what, total=total)
-
-    def __enter__(self) -> Callable[[int], None]:
-        """Show it."""
-        self._bar.start()
-        return lambda count: self._bar.advance(self._task, count)
-
-    def __exit__(self, *_: object) -> None:
-        """Leave it as it stands at the end."""
-        self._bar.stop()

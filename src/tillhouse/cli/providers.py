@@ -72,11 +72,7 @@ def connect(
     business_id, name = BusinessId(given.id_of("BUSINESS", business)), _name(provider)
     secrets = _secrets(vendors.provider(name).secret_names if name in vendors.VENDORS else ())
     change = ProviderChange(provider=name, secrets=secrets, selected=selected, check=check)
-
-    async def work(services: Services) -> ProviderShown:
-        return await _change(services, business_id, change)
-
-    found = run(work, data)
+    found = _changed(business_id, change, data)
     shown = f"{name} is connected. Let it call {found.hook_url}"
     print_result({"provider": found}, as_json=as_json, shown=shown)
 
@@ -86,7 +82,7 @@ def check(
 ) -> None:
     """Ask a connected payment provider whether its secrets are still good."""
     change = ProviderChange(provider=_name(provider), check=True)
-    _changed(business, change, data=data, as_json=as_json)
+    _tell_changed(business, change, data=data, as_json=as_json)
 
 
 def select(
@@ -99,7 +95,7 @@ def select(
 ) -> None:
     """Collect new payments by a provider that is connected, or with --off no longer."""
     change = ProviderChange(provider=_name(provider), selected=not off)
-    _changed(business, change, data=data, as_json=as_json)
+    _tell_changed(business, change, data=data, as_json=as_json)
 
 
 def disconnect(
@@ -107,27 +103,23 @@ def disconnect(
 ) -> None:
     """Forget the secrets of a payment provider; what it tells from then on is refused."""
     change = ProviderChange(provider=_name(provider), secrets=None, selected=False)
-    _changed(business, change, data=data, as_json=as_json)
+    _tell_changed(business, change, data=data, as_json=as_json)
 
 
-def _changed(business: str, change: ProviderChange, *, data: Data, as_json: bool) -> None:
-    business_id = BusinessId(given.id_of("BUSINESS", business))
-
-    async def work(services: Services) -> ProviderShown:
-        return await _change(services, business_id, change)
-
-    found = run(work, data)
+def _tell_changed(business: str, change: ProviderChange, *, data: Data, as_json: bool) -> None:
+    found = _changed(BusinessId(given.id_of("BUSINESS", business)), change, data)
     selected = "selected" if found.selected else "not selected"
     shown = f"{change.provider} is {found.status}, and {selected}."
     print_result({"provider": found}, as_json=as_json, shown=shown)
 
 
-async def _change(
-    services: Services, business_id: BusinessId, change: ProviderChange
-) -> ProviderShown:
-    book = await _live(services, business_id)
-    async with services.pool.transaction() as db:
-        return await actions.change(_call(services, db, business_id, book), change)
+def _changed(business_id: BusinessId, change: ProviderChange, data: Data) -> ProviderShown:
+    async def work(services: Services) -> ProviderShown:
+        book = await _live(services, business_id)
+        async with services.pool.transaction() as db:
+            return await actions.change(_call(services, db, business_id, book), change)
+
+    return run(work, data)
 
 
 def _call(services: Services, db: Db, business_id: BusinessId, book: Book) -> Call:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
 
 from tillhouse.cli.output import CommandError, print_result, table
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
@@ -94,17 +94,27 @@ def refuse(
 
 
 class Bar:
-    """A bar on standard error while many things are done; few, or no terminal: none."""
+    """A bar on standard error while things are done; none where no terminal is.
 
-    def __init__(self, what: str, total: int) -> None:
+    One that isn't kept is for many things alone, and is taken away at the end.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        columns: Sequence[ProgressColumn] = (MofNCompleteColumn(),),
+        *,
+        is_kept: bool = False,
+    ) -> None:
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            *columns,
             console=console,
-            transient=True,
-            disable=total < STEPS_MIN or not console.is_terminal,
+            transient=not is_kept,
+            disable=not console.is_terminal or (total < STEPS_MIN and not is_kept),
         )
         self._task = self._bar.add_task(what, total=total)
 
@@ -114,7 +124,7 @@ class Bar:
         return lambda count: self._bar.advance(self._task, count)
 
     def __exit__(self, *_: object) -> None:
-        """Take it away."""
+        """End it."""
         self._bar.stop()
 
 

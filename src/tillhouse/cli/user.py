@@ -54,7 +54,7 @@ def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) 
 
     found = run(work, data)
     if not found:
-        raise _no_business(business_id)
+        raise NoBusiness(business_id)
     rows = [(u["email"], u["name"], u["role"], u["joined_at"]) for u in found]
     shown = table(("E-mail", "Name", "Role", "Joined"), rows)
     print_result({"users": found}, as_json=as_json, shown=shown)
@@ -81,7 +81,7 @@ def add(  # noqa: PLR0913 - one argument an option
     async def work(services: Services) -> UUID:
         async with services.pool.transaction() as db:
             if not await store.lock_business(db, business_id):
-                raise _no_business(business_id)
+                raise NoBusiness(business_id)
             user_id = await _person(services, db, address, new_name, secret)
             if await show_staff(db, business_id, UserId(user_id)):
                 raise CommandError(f"{address} belongs to the business: use `user role`.")
@@ -216,7 +216,3 @@ async def _person(
     hashed = await services.passwords.hash(secret)
     await store.insert_user(db, user_id, address, name, hashed, now())
     return user_id
-
-
-def _no_business(business_id: BusinessId) -> CommandError:
-    return NoBusiness(business_id)

@@ -175,7 +175,7 @@ async def _shown(page: PageRequest, route: PageRoute) -> RawAnswer:
 async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:
     # An open form makes a session, so it has none that it could be of.
     if route.is_open:
-        return await route.handler(page)
+        return await _acted(page, route)
     if route.method == "GET":
         return await _looked_at(page, route)
     if page.person is None and route.is_moot:
@@ -195,7 +195,18 @@ async def _handled(page: PageRequest, route: PageRoute) -> Shown | Onward | Stre
     if refused := await prove(page):
         return refused
     page.form = with_secrets(page)
-    return await route.handler(page)
+    return await _acted(page, route)
+
+
+async def _acted(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:
+    """Handle it; a form that an operation refused is shown once more, by its page."""
+    try:
+        return await route.handler(page)
+    except FormRefused as refused:
+        if route.refused is None:
+            raise
+        page.refusal = refused.problem
+    return msgspec.structs.replace(await route.refused(page), refusal=page.refusal)
 
 
 async def _looked_at(page: PageRequest, route: PageRoute) -> Shown | Onward | Streamed:

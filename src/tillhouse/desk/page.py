@@ -99,6 +99,8 @@ class PageRequest:
         # The cookie of the session, as the browser has it or will have it.
         self.secret = given.session
         self.form = _NO_FORM
+        # Why its form was refused, for the page that is shown with it.
+        self.refusal: Problem | None = None
         # The address of the page: its forms are sent there once more when something is missing.
         self.action = ""
         # The calls of the page itself, for its list of calls; those of the frame are no part of it.
@@ -228,6 +230,7 @@ class PageRequest:
 
 
 Handler = Callable[[PageRequest], Awaitable[Shown | Onward | Streamed]]
+Show = Callable[[PageRequest], Awaitable[Shown]]
 
 
 class Live(msgspec.Struct, frozen=True):
@@ -259,6 +262,8 @@ class PageRoute(msgspec.Struct, frozen=True):
     method: Literal["GET", "POST"]
     path: str
     handler: Handler
+    # The page that tells why the form was refused; None: one that tells nothing else.
+    refused: Show | None = None
     # Whether it is for people who aren't signed in as well.
     is_open: bool = False
     # Whether the form is about the book that it was made for; else it is about the person alone.

@@ -7,10 +7,8 @@ import segno
 
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
-from tillhouse.kit.errors import Problem
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 FACTOR = Operation(ACCOUNTS, "GET", "/api/auth/second-factor")
 BEGIN = Operation(ACCOUNTS, "POST", "/api/auth/second-factor")
@@ -25,54 +23,37 @@ async def facts_of(page: PageRequest) -> dict[str, Any]:
     """How the factor of the person stands, with its time in words."""
     frame = await frame_of(page)
     found = (await page.needed(FACTOR)).data
-    at = found["confirmedAt"]
-    return found | {"since": when(at, frame.zone, frame.local.date()) if at else ""}
+    return found | {"since": frame.when(found["confirmedAt"])}
 
 
-async def show(page: PageRequest) -> Shown:
+async def show(page: PageRequest, **told: Any) -> Shown:
     """The factor, and the forms that there are for it now."""
-    return await _shown(page)
+    facts = {"factor": await facts_of(page), "picture": None, "secret": "", "codes": None, **told}
+    return Shown("account/factor.html", facts, is_secret=bool(told))
 
 
 async def begin(page: PageRequest) -> Shown:
     """Show a secret, once, as a picture and as a text."""
-    try:
-        begun = (await page.act(BEGIN)).data
-    except FormRefused as refused:
-        return await _shown(page, refused.problem)
-    return await _shown(page, picture=_picture(begun["uri"]), secret=begun["secret"])
+    begun = (await page.act(BEGIN)).data
+    return await show(page, picture=_picture(begun["uri"]), secret=begun["secret"])
 
 
 async def confirm(page: PageRequest) -> Shown:
     """Turn it on by its first code, and show the recovery codes, once."""
-    try:
-        told = await page.act(CONFIRM, body={"code": page.form.get("code", "")})
-    except FormRefused as refused:
-        return await _shown(page, refused.problem)
-    return await _shown(page, codes=told.data["recoveryCodes"])
+    told = await page.act(CONFIRM, body={"code": page.form.get("code", "")})
+    return await show(page, codes=told.data["recoveryCodes"])
 
 
 async def make_codes(page: PageRequest) -> Shown:
     """Show new recovery codes, once."""
-    try:
-        told = await page.act(NEW_CODES)
-    except FormRefused as refused:
-        return await _shown(page, refused.problem)
-    return await _shown(page, codes=told.data["recoveryCodes"])
+    told = await page.act(NEW_CODES)
+    return await show(page, codes=told.data["recoveryCodes"])
 
 
-async def turn_off(page: PageRequest) -> Shown | Onward:
+async def turn_off(page: PageRequest) -> Onward:
     """Turn it off."""
-    try:
-        await page.act(TURN_OFF)
-    except FormRefused as refused:
-        return await _shown(page, refused.problem)
+    await page.act(TURN_OFF)
     return Onward(_PAGE)
-
-
-async def _shown(page: PageRequest, refusal: Problem | None = None, **told: Any) -> Shown:
-    facts = {"factor": await facts_of(page), "picture": None, "secret": "", "codes": None, **told}
-    return Shown("account/factor.html", facts, refusal, is_secret=bool(told))
 
 
 def _picture(text: str) -> dict[str, Any]:
@@ -91,8 +72,10 @@ ROUTES = (
     PageRoute(
         "GET", _PAGE, show, before_factor=True, goal=Goal("factor.title", (FACTOR,), icon="user")
     ),
-    PageRoute("POST", _PAGE, begin, is_of_book=False, before_factor=True),
-    PageRoute("POST", f"{_PAGE}/confirm", confirm, is_of_book=False, before_factor=True),
-    PageRoute("POST", f"{_PAGE}/codes", make_codes, is_of_book=False),
-    PageRoute("POST", f"{_PAGE}/off", turn_off, is_of_book=False),
+    PageRoute("POST", _PAGE, begin, refused=show, is_of_book=False, before_factor=True),
+    PageRoute(
+        "POST", f"{_PAGE}/confirm", confirm, refused=show, is_of_book=False, before_factor=True
+    ),
+    PageRoute("POST", f"{_PAGE}/codes", make_codes, refused=show, is_of_book=False),
+    PageRoute("POST", f"{_PAGE}/off", turn_off, refused=show, is_of_book=False),
 )

@@ -7,7 +7,6 @@ import msgspec
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.desk.account import factor
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session import cookies
@@ -28,12 +27,8 @@ async def show(page: PageRequest, *, is_changed: bool = False) -> Shown:
     """The person, the devices that are signed in, and the forms."""
     frame = await frame_of(page)
     listed = await page.read(LIST_SESSIONS)
-    today = frame.local.date()
     found: list[dict[str, Any]] = listed.data if listed else []
-    sessions = [
-        one | {"used": when(one["refreshedAt"], frame.zone, today)}
-        for one in found[:_SESSIONS_SHOWN]
-    ]
+    sessions = [one | {"used": frame.when(one["refreshedAt"])} for one in found[:_SESSIONS_SHOWN]]
     facts: dict[str, Any] = {
         "sessions": sessions, "others": len(found) - len(sessions), "is_changed": is_changed,
         "factor": await factor.facts_of(page),

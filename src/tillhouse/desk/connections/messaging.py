@@ -14,8 +14,8 @@ from tillhouse.desk.connections.operations import (
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import named, when
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.frame.words import named
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 _PAGE = "/desk/connections/messaging"
 _PER_PAGE = 25
@@ -58,38 +58,29 @@ async def show(page: PageRequest) -> Shown:
     return Shown("connections/messaging.html", facts)
 
 
-async def connect(page: PageRequest) -> Shown | Onward:
+async def connect(page: PageRequest) -> Onward:
     """Write from a number from now on: WhatsApp's in live, the sandbox's in test."""
     page.check(CONNECT_NUMBER)
     body: dict[str, Any] = {"provider": "sandbox"}
     if page.mode == "live":
         body = {"provider": "whatsapp"}
         body |= {name: page.form[name].strip() for name in _FIELDS if page.form.get(name)}
-    try:
-        await page.act(CONNECT_NUMBER, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+    await page.act(CONNECT_NUMBER, body=body, key=page.form.get("idempotency_key"))
     return Onward(f"{_PAGE}?done=connected")
 
 
-async def disconnect(page: PageRequest) -> Shown | Onward:
+async def disconnect(page: PageRequest) -> Onward:
     """Write from it no more, and forget its secrets."""
     page.check(DISCONNECT_NUMBER)
-    try:
-        await page.act(DISCONNECT_NUMBER, page.path["number_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+    await page.act(DISCONNECT_NUMBER, page.path["number_id"])
     return Onward(_PAGE)
 
 
-async def simulate(page: PageRequest) -> Shown | Onward:
+async def simulate(page: PageRequest) -> Onward:
     """Let a customer of the sandbox write, as a test of the way in."""
     page.check(SIMULATE)
     body = {name: page.form.get(name, "") for name in ("from", "text")}
-    try:
-        await page.act(SIMULATE, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+    await page.act(SIMULATE, body=body, key=page.form.get("idempotency_key"))
     return Onward(f"{_PAGE}?done=arrived")
 
 
@@ -101,13 +92,12 @@ def active_of(rows: Sequence[Data]) -> Data | None:
 def shown(one: Data, page: PageRequest, frame: Frame) -> NumberShown:
     """A number as its page and the list tell it."""
     base, path = page.services.settings.public_url, one["hookPath"]
-    today = frame.local.date()
-    ended = one["updatedAt"] if one["status"] != "active" else None
+    ended = None if one["status"] == "active" else one["updatedAt"]
     told = (
         ("provider", named("messaging_provider", one["provider"])),
         ("provider_number_id", one["providerNumberId"]),
-        ("connected", when(one["createdAt"], frame.zone, today)),
-        ("ended", ended and when(ended, frame.zone, today)),
+        ("connected", frame.when(one["createdAt"])),
+        ("ended", frame.when(ended)),
     )
     return NumberShown(
         id=one["id"],
@@ -121,7 +111,7 @@ def shown(one: Data, page: PageRequest, frame: Frame) -> NumberShown:
 
 ROUTES = (
     PageRoute("GET", _PAGE, show, goal=Goal("messaging.title", (LIST_NUMBERS,))),
-    PageRoute("POST", _PAGE, connect),
-    PageRoute("POST", f"{_PAGE}/inbound", simulate),
-    PageRoute("POST", f"{_PAGE}/{{number_id}}/disconnect", disconnect),
+    PageRoute("POST", _PAGE, connect, refused=show),
+    PageRoute("POST", f"{_PAGE}/inbound", simulate, refused=show),
+    PageRoute("POST", f"{_PAGE}/{{number_id}}/disconnect", disconnect, refused=show),
 )

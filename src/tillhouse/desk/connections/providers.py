@@ -6,18 +6,18 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.desk.fields import named_by
 from tillhouse.desk.frame.places import LIST_PROVIDERS, Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import named, when
+from tillhouse.desk.frame.words import named
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 from tillhouse.payins.room import ROOM as PAYINS
 
 CHANGE = Operation(PAYINS, "PUT", "/v1/payment-providers")
 _LIST = "/desk/connections"
 _ONE = _LIST + "/{provider}"
-_FIELDS = "secrets."
 Data = Mapping[str, Any]
 
 
@@ -53,32 +53,25 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("connections/provider.html", facts)
 
 
-async def connect(page: PageRequest) -> Shown | Onward:
+async def connect(page: PageRequest) -> Onward:
     """Keep the keys of a provider, after asking it whether they are good if that is wished."""
-    secrets = {
-        name.removeprefix(_FIELDS): value
-        for name, value in page.form.items()
-        if name.startswith(_FIELDS) and value
-    }
+    secrets = named_by(page.form, "secrets")
     return await _change(page, {"secrets": secrets, "check": bool(page.form.get("check"))})
 
 
-async def collect(page: PageRequest) -> Shown | Onward:
+async def collect(page: PageRequest) -> Onward:
     """Let new payments be collected by it, or not any more."""
     return await _change(page, {"selected": page.form.get("selected") == "true"})
 
 
-async def disconnect(page: PageRequest) -> Shown | Onward:
+async def disconnect(page: PageRequest) -> Onward:
     """Forget the keys."""
     return await _change(page, {"secrets": None})
 
 
-async def _change(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
+async def _change(page: PageRequest, body: dict[str, Any]) -> Onward:
     provider = page.path["provider"]
-    try:
-        await page.act(CHANGE, body={"provider": provider, **body})
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(CHANGE, body={"provider": provider, **body})
     return Onward(f"{_LIST}/{provider}")
 
 
@@ -89,8 +82,10 @@ def shown(one: Data, frame: Frame, now: datetime) -> ProviderShown:
     is_connected = one["status"] == "connected"
     both = (can["refunds"], can["payouts"])
     back = {(True, True): "both", (True, False): "refunds", (False, True): "payouts"}
-    at = when(until, frame.zone, frame.local.date()) if is_down else ""
+    at = frame.when(until) if is_down else ""
     opens = sentence(f"opens.{can['opens']}")
+    error = one["lastError"] or ""
+    trouble = sentence("connections.down", when=at, error=error) if is_down else None
     amounts = sentence(f"other_amounts.{'exact' if can['takesExactOnly'] else 'any'}")
     told = (
         ("key", one["hint"]),
@@ -108,21 +103,19 @@ def shown(one: Data, frame: Frame, now: datetime) -> ProviderShown:
         is_connected=is_connected,
         is_selected=one["selected"],
         hint=one["hint"],
-        trouble=sentence("connections.down", when=at, error=one["lastError"] or "")
-        if is_down
-        else None,
+        trouble=trouble,
         opens=opens,
         other_amounts=amounts,
         back=sentence(f"abilities.{back.get(both, 'none')}"),
         hook=one["hookUrl"],
-        secrets=[(_FIELDS + name, named("secret", name)) for name in one["secretNames"]],
+        secrets=[(f"secrets.{name}", named("secret", name)) for name in one["secretNames"]],
         facts=[(sentence(f"provider_fact.{name}"), text, None) for name, text in told if text],
     )
 
 
 ROUTES = (
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/keys", connect),
-    PageRoute("POST", f"{_ONE}/collect", collect),
-    PageRoute("POST", f"{_ONE}/disconnect", disconnect),
+    PageRoute("POST", f"{_ONE}/keys", connect, refused=show_one),
+    PageRoute("POST", f"{_ONE}/collect", collect, refused=show_one),
+    PageRoute("POST", f"{_ONE}/disconnect", disconnect, refused=show_one),
 )

@@ -10,10 +10,8 @@ from tillhouse.desk.fields import number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import when
-from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
-from tillhouse.kit.errors import Problem
 from tillhouse.providers.telephony.provider import ProviderName
 
 _LIST = "/desk/connections/telephones"
@@ -101,47 +99,67 @@ async def show_list(page: PageRequest) -> Shown:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a new number, for the provider that is chosen."""
-    return await _new(page, page.request.query.get("provider"))
+    page.check(ops.ADD_TELEPHONE)
+    frame = await frame_of(page)
+    provider = _provider(page)
+    facts = await _beside(page, frame, None) | {
+        "provider": provider,
+        "providers": [] if page.mode == "test" else _of_live(),
+        "settings": _SETTINGS[provider],
+        "values": page.form if page.form.pairs else _AT_FIRST,
+    }
+    return Shown("connections/telephone_new.html", facts)
 
 
-async def add(page: PageRequest) -> Shown | Onward:
+async def add(page: PageRequest) -> Onward:
     """Add a number to call from."""
     page.check(ops.ADD_TELEPHONE)
-    provider = _provider(page, page.form.get("provider"))
+    provider = _provider(page)
     body = _body(page.form) | {
         "phone_number": page.form.get("phone_number", ""),
         "provider": provider,
         "settings": _settings(page.form, provider),
     }
-    try:
-        made = await page.act(ops.ADD_TELEPHONE, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await _new(page, provider), refusal=refused.problem)
+    made = await page.act(ops.ADD_TELEPHONE, body=body, key=page.form.get("idempotency_key"))
     return Onward(f"{_LIST}/{made.data['id']}")
 
 
 async def show_one(page: PageRequest) -> Shown:
     """One number: its state, its bounds, and the account that it calls by."""
-    return await _one(page)
+    one = (await page.needed(ops.TELEPHONE, page.path["voice_number_id"])).data
+    frame = await frame_of(page)
+    facts = await _beside(page, frame, one) | {
+        "one": row(one),
+        "facts": _facts(one, frame),
+        "settings": _SETTINGS[one["provider"]],
+        "values": page.form if "label" in page.form else _values(one),
+        # The account is typed anew each time, but for what was just refused.
+        "typed": page.form,
+        "may_change": page.may(ops.CHANGE_TELEPHONE),
+        "may_delete": page.may(ops.DELETE_TELEPHONE),
+        "may_call": page.may(ops.PLACE_CALL),
+        "tried": await _tried(page),
+    }
+    return Shown("connections/telephone.html", facts)
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Change its name and its bounds."""
     return await _patch(page, _body(page.form))
 
 
-async def change_settings(page: PageRequest) -> Shown | Onward:
+async def change_settings(page: PageRequest) -> Onward:
     """Replace all that the provider was told; what is kept is shown by no answer."""
     one = (await page.needed(ops.TELEPHONE, page.path["voice_number_id"])).data
     return await _patch(page, {"settings": _settings(page.form, one["provider"])})
 
 
-async def change_status(page: PageRequest) -> Shown | Onward:
+async def change_status(page: PageRequest) -> Onward:
     """Pause it, or let calls go out by it again."""
     return await _patch(page, {"status": page.form.get("status", "")})
 
 
-async def try_out(page: PageRequest) -> Shown | Onward:
+async def try_out(page: PageRequest) -> Onward:
     """Call a telephone of one's own from the number, with an agent that talks."""
     page.check(ops.PLACE_CALL)
     number_id, form = page.path["voice_number_id"], page.form
@@ -152,63 +170,22 @@ async def try_out(page: PageRequest) -> Shown | Onward:
         "ai_agent_id": form.get("ai_agent_id", ""),
         "max_attempts": 1,
     }
-    try:
-        made = await page.act(ops.PLACE_CALL, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return await _one(page, refused.problem)
+    made = await page.act(ops.PLACE_CALL, body=body, key=form.get("idempotency_key"))
     return Onward(f"{_LIST}/{number_id}?call={made.data['id']}")
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Take it out of use."""
     page.check(ops.DELETE_TELEPHONE)
-    try:
-        await page.act(ops.DELETE_TELEPHONE, page.path["voice_number_id"])
-    except FormRefused as refused:
-        return await _one(page, refused.problem)
+    await page.act(ops.DELETE_TELEPHONE, page.path["voice_number_id"])
     return Onward(_LIST)
 
 
-async def _patch(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
+async def _patch(page: PageRequest, body: dict[str, Any]) -> Onward:
     page.check(ops.CHANGE_TELEPHONE)
     number_id = page.path["voice_number_id"]
-    try:
-        await page.act(ops.CHANGE_TELEPHONE, number_id, body=body)
-    except FormRefused as refused:
-        return await _one(page, refused.problem)
+    await page.act(ops.CHANGE_TELEPHONE, number_id, body=body)
     return Onward(f"{_LIST}/{number_id}")
-
-
-async def _new(page: PageRequest, wanted: str | None) -> Shown:
-    page.check(ops.ADD_TELEPHONE)
-    frame = await frame_of(page)
-    provider = _provider(page, wanted)
-    facts = await _beside(page, frame, None) | {
-        "provider": provider,
-        "providers": [] if page.mode == "test" else _of_live(),
-        "settings": _SETTINGS[provider],
-        "values": page.form if page.form.pairs else _AT_FIRST,
-    }
-    return Shown("connections/telephone_new.html", facts)
-
-
-async def _one(page: PageRequest, refusal: Problem | None = None) -> Shown:
-    one = (await page.needed(ops.TELEPHONE, page.path["voice_number_id"])).data
-    frame = await frame_of(page)
-    is_typed = refusal is not None and "label" in page.form
-    facts = await _beside(page, frame, one) | {
-        "one": row(one),
-        "facts": _facts(one, frame),
-        "settings": _SETTINGS[one["provider"]],
-        "values": page.form if is_typed else _values(one),
-        # The account is typed anew each time, but for what was just refused.
-        "typed": page.form if refusal else {},
-        "may_change": page.may(ops.CHANGE_TELEPHONE),
-        "may_delete": page.may(ops.DELETE_TELEPHONE),
-        "may_call": page.may(ops.PLACE_CALL),
-        "tried": await _tried(page),
-    }
-    return Shown("connections/telephone.html", facts, refusal=refusal)
 
 
 async def _beside(page: PageRequest, frame: Frame, one: Data | None) -> dict[str, Any]:
@@ -235,10 +212,11 @@ def _of_live() -> list[str]:
     return [name for name in get_args(ProviderName) if name != "simulator"]
 
 
-def _provider(page: PageRequest, wanted: str | None) -> str:
+def _provider(page: PageRequest) -> str:
     """The provider of a new number: in test the simulator, in live one of the others."""
     if page.mode == "test":
         return "simulator"
+    wanted = page.form.get("provider", page.request.query.get("provider"))
     return wanted if wanted in _of_live() else _of_live()[0]
 
 
@@ -286,7 +264,7 @@ def _facts(one: Data, frame: Frame) -> list[tuple[str, str, None]]:
                            most=one["maxConcurrentCalls"])),
         ("hours", sentence("telephones.hours", first=hours["from"], last=hours["until"])
          if hours else sentence("telephones.at_any_time")),
-        ("added", when(one["createdAt"], frame.zone, frame.local.date())),
+        ("added", frame.when(one["createdAt"])),
     )  # fmt: skip
     return [(sentence(f"voice_fact.{name}"), text, None) for name, text in told if text]
 
@@ -294,11 +272,11 @@ def _facts(one: Data, frame: Frame) -> list[tuple[str, str, None]]:
 ROUTES = (
     PageRoute("GET", _LIST, show_list, goal=Goal("telephones.title", (ops.LIST_TELEPHONES,))),
     PageRoute("GET", _NEW, show_new, goal=Goal("telephones.new", (ops.ADD_TELEPHONE,), "action")),
-    PageRoute("POST", _NEW, add),
+    PageRoute("POST", _NEW, add, refused=show_new),
     PageRoute("GET", _ONE, show_one, live=_LIVE),
-    PageRoute("POST", _ONE, change),
-    PageRoute("POST", f"{_ONE}/settings", change_settings),
-    PageRoute("POST", f"{_ONE}/status", change_status),
-    PageRoute("POST", f"{_ONE}/call", try_out),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", _ONE, change, refused=show_one),
+    PageRoute("POST", f"{_ONE}/settings", change_settings, refused=show_one),
+    PageRoute("POST", f"{_ONE}/status", change_status, refused=show_one),
+    PageRoute("POST", f"{_ONE}/call", try_out, refused=show_one),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_one),
 )

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.customers.operations import (
     CHANGE,
     CREDIT,
@@ -15,9 +13,9 @@ from tillhouse.desk.customers.operations import (
 )
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, frame_of
-from tillhouse.desk.frame.words import exact, when
+from tillhouse.desk.frame.words import exact
 from tillhouse.desk.orders.listing import rows
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/customers"
 _ONE = _LIST + "/{customer_id}"
@@ -59,35 +57,24 @@ async def show_new(page: PageRequest) -> Shown:
     return Shown("customers/form.html", {"customer": _NOBODY})
 
 
-async def make(page: PageRequest) -> Shown | Onward:
+async def make(page: PageRequest) -> Onward:
     """Keep a new customer."""
     body = {name: page.form[name] for name in _FIELDS if page.form.get(name)}
-    try:
-        made = await page.act(MAKE, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return Shown("customers/form.html", {"customer": _NOBODY}, refusal=refused.problem)
+    made = await page.act(MAKE, body=body, key=page.form.get("idempotency_key"))
     return Onward(f"{_LIST}/{made.data['id']}")
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Change a customer; an emptied field is one that says nothing any more."""
     body = {name: page.form[name] or None for name in _FIELDS if name in page.form}
     customer_id = page.path["customer_id"]
-    try:
-        await page.act(CHANGE, customer_id, body=body)
-    except FormRefused as refused:
-        shown = await _customer(page, "customers/form.html")
-        return msgspec.structs.replace(shown, refusal=refused.problem)
+    await page.act(CHANGE, customer_id, body=body)
     return Onward(f"{_LIST}/{customer_id}")
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Delete a customer; orders keep the name."""
-    try:
-        await page.act(DELETE, page.path["customer_id"])
-    except FormRefused as refused:
-        shown = await _customer(page, "customers/customer.html")
-        return msgspec.structs.replace(shown, refusal=refused.problem)
+    await page.act(DELETE, page.path["customer_id"])
     return Onward(_LIST)
 
 
@@ -99,14 +86,13 @@ async def _customer(page: PageRequest, template: str) -> Shown:
         page.read(LIST_DEBTS, customer_id=customer_id, status="active"),
         page.read(CREDIT, customer_id),
     )
-    today = frame.local.date()
 
     def debt(one: Mapping[str, Any]) -> dict[str, str]:
         return {
             "order": one["orderId"],
             "code": one["orderShortCode"],
             "amount": exact(one["balance"], one["currency"]),
-            "since": when(one["openedAt"], frame.zone, today),
+            "since": frame.when(one["openedAt"]),
         }
 
     facts: dict[str, Any] = {
@@ -125,9 +111,9 @@ async def _customer(page: PageRequest, template: str) -> Shown:
 ROUTES = (
     PageRoute("GET", _LIST, show_list),
     PageRoute("GET", f"{_LIST}/new", show_new, goal=Goal("customers.new", (MAKE,), "action")),
-    PageRoute("POST", f"{_LIST}/new", make),
+    PageRoute("POST", f"{_LIST}/new", make, refused=show_new),
     PageRoute("GET", _ONE, show_customer),
     PageRoute("GET", f"{_ONE}/edit", show_form),
-    PageRoute("POST", f"{_ONE}/edit", change),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", f"{_ONE}/edit", change, refused=show_form),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_customer),
 )

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import instant
 from tillhouse.desk.finance import operations as ops
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
-from tillhouse.desk.frame.words import exact, money_column, named, when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.frame.words import exact, money_column, named
+from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/expenses"
 Data = Mapping[str, Any]
@@ -24,7 +22,7 @@ async def show_list(page: PageRequest) -> Shown:
     """Expenses, the newest first, and the form for another one."""
     frame, query = await frame_of(page), page.request.query
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
-    found = await page.needed(ops.LIST_EXPENSES, limit=_PER_PAGE, **wanted, store_id=_store(frame))
+    found = await page.needed(ops.LIST_EXPENSES, limit=_PER_PAGE, **wanted, store_id=frame.store_id)
     amounts = money_column([one["amount"] for one in found.data], frame.currency)
     facts: dict[str, Any] = {
         "rows": [_shown(one, frame) | {"amount": amount}
@@ -45,32 +43,22 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("finance/expense.html", facts)
 
 
-async def record(page: PageRequest) -> Shown | Onward:
+async def record(page: PageRequest) -> Onward:
     """Record an expense."""
     frame, form = await frame_of(page), page.form
     body = {name: form[name] for name in _FIELDS if form.get(name)}
     if at := form.get("occurred_at"):
         body["occurred_at"] = instant(at, frame.zone)
-    if store := _store(frame):
-        body["store_id"] = store
-    try:
-        made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_list(page), refusal=refused.problem)
+    if frame.store_id:
+        body["store_id"] = frame.store_id
+    made = await page.act(ops.RECORD_EXPENSE, body=body, key=form.get("idempotency_key"))
     return Onward(f"{PATH}/{made.data['id']}")
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Take an expense back."""
-    try:
-        await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(ops.DELETE_EXPENSE, page.path["expense_id"])
     return Onward(PATH)
-
-
-def _store(frame: Frame) -> str | None:
-    return frame.store["id"] if frame.store else None
 
 
 def _shown(one: Data, frame: Frame) -> dict[str, Any]:
@@ -81,7 +69,7 @@ def _shown(one: Data, frame: Frame) -> dict[str, Any]:
         "description": one["description"],
         "method": named("method", one["method"]),
         "at": one["occurredAt"],
-        "when": when(one["occurredAt"], frame.zone, frame.local.date()),
+        "when": frame.when(one["occurredAt"]),
         "by": one["recordedBy"]["name"],
         "transaction": one["transactionId"],
     }

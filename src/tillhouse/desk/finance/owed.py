@@ -5,18 +5,24 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tillhouse.desk.finance import operations as ops
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, when
+from tillhouse.desk.frame.words import exact, money_column
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.page import PageRequest, Shown
 
 DEBTS, DISPUTES = "/desk/finance/debts", "/desk/finance/disputes"
 Data = Mapping[str, Any]
 _PER_PAGE = 25
-_DEBT_VIEWS = ("active", "paid", "voided", "removed", "all")
-_DISPUTE_VIEWS = ("evidence_due", "opened", "won", "lost", "all")
+_DEBT_VIEWS: Mapping[str, Mapping[str, str]] = {
+    **{status: {"status": status} for status in ("active", "paid", "voided", "removed")},
+    "all": {},
+}
+_DISPUTE_VIEWS: Mapping[str, Mapping[str, str]] = {
+    **{status: {"status": status} for status in ("evidence_due", "opened", "won", "lost")},
+    "all": {},
+}
 
 
 async def show_debts(page: PageRequest) -> Shown:
@@ -32,7 +38,7 @@ async def show_debts(page: PageRequest) -> Shown:
             for one, amount in zip(found.data, amounts, strict=True)
         ],
         "pager": pager(DEBTS, query, found.extra["meta"]),
-        "views": _views(DEBTS, _DEBT_VIEWS, query),
+        "views": views(DEBTS, _DEBT_VIEWS, query),
     }
     return Shown("finance/debts.html", facts)
 
@@ -61,7 +67,7 @@ async def show_disputes(page: PageRequest) -> Shown:
             for one, amount in zip(found.data, amounts, strict=True)
         ],
         "pager": pager(DISPUTES, query, found.extra["meta"]),
-        "views": _views(DISPUTES, _DISPUTE_VIEWS, query),
+        "views": views(DISPUTES, _DISPUTE_VIEWS, query),
     }
     return Shown("finance/disputes.html", facts)
 
@@ -89,18 +95,7 @@ def _wanted(query: Mapping[str, str], *names: str) -> dict[str, str]:
     return {name: query[name] for name in names if query.get(name)}
 
 
-def _views(path: str, names: tuple[str, ...], query: Mapping[str, str]) -> list[Any]:
-    """The states as views; the last one is all of them."""
-    return [
-        (name, address(path, {"status": status}), query.get("status", "") == status)
-        for name in names
-        for status in ("" if name == "all" else name,)
-    ]
-
-
 def _debt(one: Data, frame: Frame) -> dict[str, Any]:
-    today = frame.local.date()
-    closed = one["closedAt"]
     return {
         "id": one["id"],
         "address": f"{DEBTS}/{one['id']}",
@@ -109,14 +104,12 @@ def _debt(one: Data, frame: Frame) -> dict[str, Any]:
         "code": one["orderShortCode"],
         "state": one["status"],
         "at": one["openedAt"],
-        "since": when(one["openedAt"], frame.zone, today),
-        "closed": when(closed, frame.zone, today) if closed else None,
+        "since": frame.when(one["openedAt"]),
+        "closed": frame.when(one["closedAt"]),
     }
 
 
 def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
-    today = frame.local.date()
-    due = one["evidenceDueBy"]
     return {
         "id": one["id"],
         "address": f"{DISPUTES}/{one['id']}",
@@ -124,18 +117,17 @@ def _dispute(one: Data, frame: Frame) -> dict[str, Any]:
         "reason": one["reason"] or "",
         "state": one["status"],
         "at": one["openedAt"],
-        "opened": when(one["openedAt"], frame.zone, today),
-        "due": when(due, frame.zone, today) if due else "",
+        "opened": frame.when(one["openedAt"]),
+        "due": frame.when(one["evidenceDueBy"]),
     }
 
 
 def _dispute_facts(one: Data, frame: Frame) -> Iterator[tuple[str, str, str | None]]:
-    today = frame.local.date()
     stay, link = one["reservationShortCode"], one["paymentLinkId"]
     for name, value, to in (
-        ("opened", when(one["openedAt"], frame.zone, today), None),
-        ("due", one["evidenceDueBy"] and when(one["evidenceDueBy"], frame.zone, today), None),
-        ("closed", one["closedAt"] and when(one["closedAt"], frame.zone, today), None),
+        ("opened", frame.when(one["openedAt"]), None),
+        ("due", frame.when(one["evidenceDueBy"]), None),
+        ("closed", frame.when(one["closedAt"]), None),
         ("reason", one["reason"], None),
         ("provider", one["provider"].capitalize(), None),
         ("order", one["orderShortCode"], f"/desk/orders/{one['orderId']}"),

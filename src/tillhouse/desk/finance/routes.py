@@ -29,16 +29,18 @@ ROUTES = (
     ),
     PageRoute("GET", _TRANSACTION, transactions.show_one),
     PageRoute("POST", f"{_TRANSACTION}/receipt", transactions.receipt),
-    PageRoute("POST", f"{_TRANSACTION}/requery", transactions.requery),
+    PageRoute(
+        "POST", f"{_TRANSACTION}/requery", transactions.requery, refused=transactions.show_one
+    ),
     PageRoute(
         "GET",
         expenses.PATH,
         expenses.show_list,
         goal=Goal("finance.part.expenses", (LIST_EXPENSES,)),
     ),
-    PageRoute("POST", expenses.PATH, expenses.record),
+    PageRoute("POST", expenses.PATH, expenses.record, refused=expenses.show_list),
     PageRoute("GET", _EXPENSE, expenses.show_one),
-    PageRoute("POST", f"{_EXPENSE}/delete", expenses.delete),
+    PageRoute("POST", f"{_EXPENSE}/delete", expenses.delete, refused=expenses.show_one),
     PageRoute("GET", owed.DEBTS, owed.show_debts, goal=Goal("finance.part.debts", (LIST_DEBTS,))),
     PageRoute("GET", owed.DEBTS + "/{debt_id}", owed.show_debt),
     PageRoute(

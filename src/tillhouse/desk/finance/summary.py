@@ -1,6 +1,6 @@
 """The page of the summary: a day or a period."""
 
-import msgspec
+from typing import Any
 
 from tillhouse.desk.finance import figures
 from tillhouse.desk.frame.places import SUMMARY, frame_of
@@ -14,18 +14,11 @@ _TEMPLATE = "finance/summary.html"
 async def show_summary(page: PageRequest) -> Shown:
     """The period in the address, else today; a wrong one is refused at its field."""
     frame, query = await frame_of(page), page.request.query
-    shown = Shown(
-        _TEMPLATE,
-        {
-            "presets": figures.presets(PATH, frame.local.date(), query),
-            "summary": None,
-            "chart": None,
-        },
-    )
-    store = frame.store["id"] if frame.store else None
+    presets = figures.presets(PATH, frame.local.date(), query)
+    facts: dict[str, Any] = {"presets": presets, "summary": None, "chart": None}
     try:
-        told = (await page.needed(SUMMARY, **figures.asked(query), store_id=store)).data
+        told = (await page.needed(SUMMARY, **figures.asked(query), store_id=frame.store_id)).data
     except Invalid as problem:
-        return msgspec.structs.replace(shown, refusal=problem)
-    facts = {"summary": figures.summary(told), "chart": figures.chart(told, frame.local)}
-    return msgspec.structs.replace(shown, facts={**shown.facts, **facts})
+        return Shown(_TEMPLATE, facts, problem)
+    facts |= {"summary": figures.summary(told), "chart": figures.chart(told, frame.local)}
+    return Shown(_TEMPLATE, facts)

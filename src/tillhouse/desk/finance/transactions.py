@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tillhouse.desk.finance import operations as ops
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, named, when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.frame.words import exact, money_column, named
+from tillhouse.desk.page import Onward, PageRequest, Shown
 
 PATH = "/desk/finance/transactions"
 Data = Mapping[str, Any]
@@ -48,18 +48,15 @@ async def show_list(page: PageRequest) -> Shown:
     """Transactions, the newest first, by the filters in the address."""
     frame, query = await frame_of(page), page.request.query
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
-    store = frame.store["id"] if frame.store else None
-    found = await page.needed(ops.LIST_TRANSACTIONS, limit=_PER_PAGE, **wanted, store_id=store)
+    found = await page.needed(
+        ops.LIST_TRANSACTIONS, limit=_PER_PAGE, **wanted, store_id=frame.store_id
+    )
     facts: dict[str, Any] = {
         "rows": _rows(found.data, frame),
         "pager": pager(PATH, query, found.extra["meta"]),
         "methods": _METHODS,
-        "views": [
-            (name, address(PATH, view),
-             all(query.get(key, "") == view.get(key, "") for key in ("status", "type")))
-            for name, view in VIEWS.items()
-        ],
-    }  # fmt: skip
+        "views": views(PATH, VIEWS, query),
+    }
     return Shown("finance/transactions.html", facts)
 
 
@@ -69,20 +66,17 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("finance/transaction.html", _shown(found.data, await frame_of(page)))
 
 
-async def receipt(page: PageRequest) -> Shown | Onward:
+async def receipt(page: PageRequest) -> Onward:
     """Open the receipt, which is made if there is none as the transaction stands."""
     made = await page.act(ops.RECEIPT, page.path["transaction_id"])
     url = urlsplit(made.data["url"])
     return Onward(f"{url.path}?{url.query}")
 
 
-async def requery(page: PageRequest) -> Shown | Onward:
+async def requery(page: PageRequest) -> Onward:
     """Ask the provider how it stands, and tell whether that changed anything."""
     transaction_id = page.path["transaction_id"]
-    try:
-        answer = await page.act(ops.REQUERY, transaction_id)
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    answer = await page.act(ops.REQUERY, transaction_id)
     told = "changed" if answer.extra["meta"]["changed"] else "unchanged"
     return Onward(f"{PATH}/{transaction_id}?asked={told}")
 
@@ -102,7 +96,7 @@ def _rows(transactions: list[Data], frame: Frame) -> list[TransactionRow]:
             reference=one["reference"],
             method=named("method", one["method"]),
             at=one["fullDate"],
-            when=when(one["fullDate"], frame.zone, frame.local.date()),
+            when=frame.when(one["fullDate"]),
             state=one["status"],
             amount=amount,
         )
@@ -141,7 +135,7 @@ def _has_provider(one: Data) -> bool:
 def _facts(one: Data, frame: Frame) -> Iterator[Fact]:
     change = exact(one["changeAmount"], one["currency"]) if one["changeAmount"] else None
     for name, value, path in (
-        ("when", when(one["fullDate"], frame.zone, frame.local.date()), None),
+        ("when", frame.when(one["fullDate"]), None),
         ("method", named("method", one["method"]), None),
         ("direction", sentence(f"transaction_fact.{one['direction']}"), None),
         ("change", change, None),

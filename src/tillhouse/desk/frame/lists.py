@@ -30,6 +30,17 @@ def pager(path: str, query: Mapping[str, str], meta: Mapping[str, Any]) -> Pager
     )
 
 
+def views(
+    path: str, queries: Mapping[str, Mapping[str, str]], query: Mapping[str, str]
+) -> list[tuple[str, str, bool]]:
+    """The views of a list, each a query with a name: name, address, and whether it is shown."""
+    names = {name for view in queries.values() for name in view}
+    return [
+        (name, address(path, view), all(query.get(key, "") == view.get(key, "") for key in names))
+        for name, view in queries.items()
+    ]
+
+
 def address(path: str, query: Mapping[str, str]) -> str:
     """An address with those parameters that say something."""
     said = {name: value for name, value in query.items() if value}

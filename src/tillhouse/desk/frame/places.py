@@ -9,7 +9,7 @@ import msgspec
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
 from tillhouse.customers.room import ROOM as CUSTOMERS
-from tillhouse.desk.frame.words import day, zone
+from tillhouse.desk.frame.words import day, when, when_exactly, zone
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import PageRequest
 from tillhouse.developer.room import ROOM as DEVELOPER
@@ -97,6 +97,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return self.business["currency"]
 
     @property
+    def store_id(self) -> str | None:
+        """The store whose rows a page shows; None: those of all."""
+        return self.store["id"] if self.store else None
+
+    @property
     def home(self) -> str:
         """The page that there is in both books: nothing else of this one is in the other."""
         return self.here.address if self.here else "/desk"
@@ -110,6 +115,14 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     def zone(self) -> str:
         """The time zone of the business."""
         return self.business["timeZone"]
+
+    def when(self, text: str | None) -> str:
+        """A time of the API as a person reads it; nothing where there is none."""
+        return when(text, self.zone, self.local.date()) if text else ""
+
+    def when_exactly(self, text: str | None) -> str:
+        """The same, with the time of any day."""
+        return when_exactly(text, self.zone, self.local.date()) if text else ""
 
 
 def first_page(page: PageRequest) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, when_exactly
+from tillhouse.desk.frame.words import exact, money_column
 
 Data = Mapping[str, Any]
 # A view is a query with a name.
@@ -68,7 +68,7 @@ def _expires(link: Data, frame: Frame) -> str:
         return ""
     if link["expiresAt"] is None:
         return sentence("links.never")
-    return when_exactly(link["expiresAt"], frame.zone, frame.local.date())
+    return frame.when_exactly(link["expiresAt"])
 
 
 class LinkShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,10 +125,9 @@ def shown(link: Data, frame: Frame) -> LinkShown:
 
 def paid(transactions: list[Data], frame: Frame) -> list[tuple[str, str, str]]:
     """The payments of a link: when, how much, and the page of each."""
-    today = frame.local.date()
     return [
         (
-            when_exactly(one["fullDate"], frame.zone, today),
+            frame.when_exactly(one["fullDate"]),
             exact(one["amount"], one["currency"]),
             f"/desk/finance/transactions/{one['id']}",
         )
@@ -137,9 +136,8 @@ def paid(transactions: list[Data], frame: Frame) -> list[tuple[str, str, str]]:
 
 
 def _facts(link: Data, frame: Frame) -> Iterator[tuple[str, str]]:
-    today = frame.local.date()
     for name, value in (
-        ("made", when_exactly(link["createdAt"], frame.zone, today)),
+        ("made", frame.when_exactly(link["createdAt"])),
         ("expires", _expires(link, frame)),
         ("back_to", link["redirectUrl"]),
         ("reference", link["reference"]),

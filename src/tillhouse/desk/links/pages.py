@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from tillhouse.desk.fields import named_by
 from tillhouse.desk.finance.operations import DEBT, LIST_TRANSACTIONS
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_LINKS, LIST_ORDERS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact
@@ -14,7 +13,7 @@ from tillhouse.desk.links.links import VIEWS, paid, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Live, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/links"
 _ONE = _LIST + "/{link_id}"
@@ -23,7 +22,6 @@ _ORDERS_SHOWN = 8
 _PAYMENTS_SHOWN = 50
 _CUSTOMERS_SHOWN = 100
 _FILTERS = ("status", "search", "target_type", "target_id", "customer_id", "page")
-_CUSTOMER = "customer."
 
 
 async def show_list(page: PageRequest) -> Shown:
@@ -34,10 +32,7 @@ async def show_list(page: PageRequest) -> Shown:
     facts = {
         "rows": rows(found.data, frame),
         "pager": pager(_LIST, query, found.extra["meta"]),
-        "views": [
-            (name, address(_LIST, view), query.get("status", "") == view.get("status", ""))
-            for name, view in VIEWS.items()
-        ],
+        "views": views(_LIST, VIEWS, query),
         "may_make": page.may(MAKE),
     }
     return Shown("links/list.html", facts)
@@ -60,46 +55,8 @@ async def show_link(page: PageRequest) -> Shown:
 async def show_new(page: PageRequest) -> Shown:
     """The form of a link: for the order or the debt in the address, else into the wallet."""
     page.check(MAKE)
-    return await _new(page, page.request.query)
-
-
-async def make(page: PageRequest) -> Shown | Onward:
-    """Make a link, or get the active one of an order or a debt."""
-    form = page.form
-    is_wallet = not form.get("target_id")
-    names = ("title", "amount") if is_wallet else ("target_type", "target_id")
-    body: dict[str, Any] = {name: form[name] for name in (*names, "redirect_url") if form.get(name)}
-    customer = {
-        name.removeprefix(_CUSTOMER): value
-        for name, value in form.items()
-        if name.startswith(_CUSTOMER) and value
-    }
-    if customer:
-        body["customer"] = customer
-    operation = MAKE_FOR_WALLET if is_wallet else MAKE
-    try:
-        made = await page.act(operation, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        # The order or the debt is in the address of the form.
-        return msgspec.structs.replace(
-            await _new(page, page.request.query), refusal=refused.problem
-        )
-    return Onward(f"{_LIST}/{made.data['id']}")
-
-
-async def cancel(page: PageRequest) -> Shown | Onward:
-    """Stop a link from asking for money."""
-    link_id = page.path["link_id"]
-    try:
-        await page.act(CANCEL, link_id)
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_link(page), refusal=refused.problem)
-    return Onward(f"{_LIST}/{link_id}")
-
-
-async def _new(page: PageRequest, query: Mapping[str, str]) -> Shown:
     frame = await frame_of(page)
-    target = await _target(page, query)
+    target = await _target(page, page.request.query)
     orders = None
     if target is None:
         orders = await page.read(
@@ -112,6 +69,26 @@ async def _new(page: PageRequest, query: Mapping[str, str]) -> Shown:
         "orders": order_rows(orders.data, frame) if orders else [],
     }
     return Shown("links/new.html", facts)
+
+
+async def make(page: PageRequest) -> Onward:
+    """Make a link, or get the active one of an order or a debt."""
+    form = page.form
+    is_wallet = not form.get("target_id")
+    names = ("title", "amount") if is_wallet else ("target_type", "target_id")
+    body: dict[str, Any] = {name: form[name] for name in (*names, "redirect_url") if form.get(name)}
+    if customer := named_by(form, "customer"):
+        body["customer"] = customer
+    operation = MAKE_FOR_WALLET if is_wallet else MAKE
+    made = await page.act(operation, body=body, key=form.get("idempotency_key"))
+    return Onward(f"{_LIST}/{made.data['id']}")
+
+
+async def cancel(page: PageRequest) -> Onward:
+    """Stop a link from asking for money."""
+    link_id = page.path["link_id"]
+    await page.act(CANCEL, link_id)
+    return Onward(f"{_LIST}/{link_id}")
 
 
 async def _target(page: PageRequest, query: Mapping[str, str]) -> dict[str, str] | None:
@@ -143,7 +120,7 @@ _LIVE_LINK = Live((LINK,), {"payment.": ("head", "told", "state")})
 ROUTES = (
     PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
     PageRoute("GET", f"{_LIST}/new", show_new, goal=Goal("new_link.title", (MAKE,), "action")),
-    PageRoute("POST", f"{_LIST}/new", make),
+    PageRoute("POST", f"{_LIST}/new", make, refused=show_new),
     PageRoute("GET", _ONE, show_link, live=_LIVE_LINK),
-    PageRoute("POST", f"{_ONE}/cancel", cancel),
+    PageRoute("POST", f"{_ONE}/cancel", cancel, refused=show_link),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tillhouse.desk.frame.places import Frame
-from tillhouse.desk.frame.words import money_column, named, when
+from tillhouse.desk.frame.words import money_column, named
 
 # A view is a query with a name.
 VIEWS: Mapping[str, Mapping[str, str]] = {
@@ -59,7 +59,6 @@ def rows(orders: list[Mapping[str, Any]], frame: Frame) -> list[OrderRow]:
     """The rows of a list."""
     totals = money_column([one["totalAmount"] for one in orders], frame.currency)
     rests = money_column([one["remainingAmount"] for one in orders], frame.currency)
-    today = frame.local.date()
     return [
         OrderRow(
             address=f"/desk/orders/{one['id']}",
@@ -67,7 +66,7 @@ def rows(orders: list[Mapping[str, Any]], frame: Frame) -> list[OrderRow]:
             name=one["customer"]["name"] if one["customer"] else one["summary"],
             summary=one["summary"] if one["customer"] else "",
             at=one["occurredAt"],
-            when=when(one["occurredAt"], frame.zone, today),
+            when=frame.when(one["occurredAt"]),
             channel=named("channel", one["channel"]),
             status=one["status"],
             payment=payment_state(one),

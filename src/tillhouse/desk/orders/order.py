@@ -1,6 +1,7 @@
 """One order in words: its lines, its sums, its money and its history."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -8,11 +9,12 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, named, quantity, when
+from tillhouse.desk.frame.words import exact, named, quantity
 from tillhouse.desk.orders.listing import payment_state
 
 Data = Mapping[str, Any]
 STAGES = ("queued", "preparing", "ready", "served")
+_NEXT_STAGE: Mapping[str | None, str] = dict(pairwise(STAGES))
 # Money may go back by another way than it came, but not by these.
 _BACK_AS_IT_CAME = ("pos", "cloove_pay")
 _BACK = ("cash", "transfer", *_BACK_AS_IT_CAME, "credit", "other")
@@ -109,7 +111,7 @@ class OrderShown(msgspec.Struct, frozen=True, kw_only=True):
 
 def shown(order: Data, frame: Frame) -> OrderShown:
     """The whole of an order."""
-    currency, today = order["currency"], frame.local.date()
+    currency = order["currency"]
     customer, stage = order["customer"], order["kitchenTicketStatus"]
     remaining = order["remainingAmount"]
     status, held = order["status"], _held(order)
@@ -133,10 +135,11 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         way_back=next(iter(held)) if len(held) == 1 else "",
         is_open=status in ("pending", "scheduled"),
         stage=stage,
-        next_stage=_next_stage(stage),
+        next_stage=_NEXT_STAGE.get(stage),
         customer=customer,
         facts=list(_facts(order)),
-        history=_newest_first(_history(order, frame, today)),
+        # Of those of one moment the later told is the newer: an order is recorded, then paid.
+        history=sorted(_history(order, frame), key=lambda one: one.at)[::-1],
     )
 
 
@@ -150,12 +153,12 @@ def delivery(one: Data, frame: Frame) -> DeliveryRow:
         more=", ".join(filter(None, (urlsplit(one["url"]).netloc, answer))),
         state="retrying" if is_tried_again else one["status"],
         at=one["updatedAt"],
-        when=when(one["updatedAt"], frame.zone, frame.local.date()),
+        when=frame.when(one["updatedAt"]),
     )
 
 
 def _about(order: Data, frame: Frame) -> Iterator[str]:
-    yield when(order["occurredAt"], frame.zone, frame.local.date())
+    yield frame.when(order["occurredAt"])
     yield named("channel", order["channel"])
     if order["serviceMode"]:
         yield named("service", order["serviceMode"])
@@ -290,32 +293,19 @@ def _refund(refund: Data, order: Data, frame: Frame) -> MoneyRow:
 
 
 def _dispute(dispute: Data, order: Data, frame: Frame) -> MoneyRow:
-    at = dispute["openedAt"]
-    return MoneyRow(
-        at=at,
-        when=when(at, frame.zone, frame.local.date()),
-        name=sentence("order_page.dispute"),
-        more=dispute.get("reason") or "",
-        state=dispute["status"],
-        amount=exact(dispute["amount"], order["currency"]),
-    )
+    told = {**dispute, "at": dispute["openedAt"]}
+    return _money(told, frame, sentence("order_page.dispute"), [dispute.get("reason")], order)
 
 
 def _money(one: Data, frame: Frame, name: str, more: Sequence[str | None], order: Data) -> MoneyRow:
     return MoneyRow(
         at=one["at"],
-        when=when(one["at"], frame.zone, frame.local.date()),
+        when=frame.when(one["at"]),
         name=name,
         more=", ".join(filter(None, more)),
         state=one["status"],
         amount=exact(one["amount"], order["currency"]),
     )
-
-
-def _next_stage(stage: str | None) -> str | None:
-    if stage is None or stage == STAGES[-1]:
-        return None
-    return STAGES[STAGES.index(stage) + 1]
 
 
 def _facts(order: Data) -> Iterator[tuple[str, str]]:
@@ -331,14 +321,9 @@ def _facts(order: Data) -> Iterator[tuple[str, str]]:
             yield sentence(f"order_page.{name}"), value
 
 
-def _newest_first(moments: Iterator[Moment]) -> list[Moment]:
-    """Of those of one moment the later told is the newer: an order is recorded, then paid."""
-    return sorted(moments, key=lambda one: one.at)[::-1]
-
-
-def _history(order: Data, frame: Frame, today: Any) -> Iterator[Moment]:
+def _history(order: Data, frame: Frame) -> Iterator[Moment]:
     def moment(text: str, at: str, by: Data | None, *, is_good: bool = False) -> Moment:
-        return Moment(text, at, when(at, frame.zone, today), (by or {}).get("name", ""), is_good)
+        return Moment(text, at, frame.when(at), (by or {}).get("name", ""), is_good)
 
     currency = order["currency"]
     yield moment(sentence("order_page.was_recorded"), order["createdAt"], order["recordedBy"])

@@ -1,6 +1,5 @@
 """Pages of orders: the list, one order, and what is done to it."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid5
@@ -24,14 +23,14 @@ from tillhouse.desk.page import (
     Onward,
     PageRequest,
     PageRoute,
+    Show,
     Shown,
 )
 from tillhouse.desk.search.found import FIND, LENGTH_MAX, LENGTH_MIN
-from tillhouse.kit.errors import Invalid, Missing, Problem
+from tillhouse.kit.errors import Invalid, Missing
 
 _LIST = "/desk/orders"
 _ONE = _LIST + "/{order_id}"
-_NO_LISTS: Mapping[str, Sequence[str]] = {}
 _DELIVERIES_SHOWN = 12
 _METHODS = ("cash", "transfer", "pos", "credit", "other")
 
@@ -74,7 +73,7 @@ async def find_order(page: PageRequest) -> Onward:
 
 async def show_order(page: PageRequest) -> Shown:
     """One order with all that happened to it."""
-    return await _order(page)
+    return await _order(page, "orders/order.html")
 
 
 async def show_refund(page: PageRequest) -> Shown:
@@ -89,11 +88,11 @@ async def show_cancel(page: PageRequest) -> Shown:
     return await _order(page, "orders/cancel.html")
 
 
-async def pay(page: PageRequest) -> Shown | Onward:
+async def pay(page: PageRequest) -> Onward:
     """Record a payment."""
-    body = {name: page.form[name] for name in ("amount", "method") if page.form.get(name)}
-    body |= {name: page.form[name] for name in ("reference", "tip") if page.form.get(name)}
-    return await _done(page, ops.PAY, "orders/order.html", body | _seen(page))
+    names = ("amount", "method", "reference", "tip")
+    body = {name: page.form[name] for name in names if page.form.get(name)}
+    return await _done(page, ops.PAY, body | _seen(page))
 
 
 async def refund(page: PageRequest) -> Shown | Onward:
@@ -101,24 +100,24 @@ async def refund(page: PageRequest) -> Shown | Onward:
     body: dict[str, Any] = {
         name: page.form[name] for name in ("amount", "method", "reason") if page.form.get(name)
     }
-    lines = {item: number(value) for item, value in named_by(page.form, "lines").items()}
-    back = {item: count for item, count in lines.items() if count}
-    if back:
+    if back := _lines_back(page):
         body["lines"] = [{"item_id": item, "quantity": count} for item, count in back.items()]
     if page.form.get("restock"):
         body["restock"] = True
-    fields = {"lines": [f"lines.{item}" for item in back]}
     if page.form.get("preview"):
-        return await _preview(page, body, fields)
-    return await _done(page, ops.REFUND, "orders/refund.html", body | _seen(page), fields)
+        return await _preview(page, body)
+    return await _done(page, ops.REFUND, body | _seen(page))
 
 
-async def _preview(page: PageRequest, body: Any, fields: Mapping[str, Sequence[str]]) -> Shown:
+def _lines_back(page: PageRequest) -> dict[str, Any]:
+    """How many of each line go back."""
+    lines = {item: number(value) for item, value in named_by(page.form, "lines").items()}
+    return {item: count for item, count in lines.items() if count}
+
+
+async def _preview(page: PageRequest, body: Any) -> Shown:
     """The same form, with what it comes to."""
-    try:
-        told = await page.act(ops.PREVIEW_REFUND, page.path["order_id"], body=body | _seen(page))
-    except FormRefused as refused:
-        return await _refused(page, "orders/refund.html", refused.problem, fields)
+    told = await page.act(ops.PREVIEW_REFUND, page.path["order_id"], body=body | _seen(page))
     shown = await _order(page, "orders/refund.html")
     currency = (await frame_of(page)).currency
     lines = {f"lines.{one['itemId']}": exact(one["amount"], currency) for one in told.data["lines"]}
@@ -126,16 +125,15 @@ async def _preview(page: PageRequest, body: Any, fields: Mapping[str, Sequence[s
     return msgspec.structs.replace(shown, facts={**shown.facts, "preview": preview})
 
 
-async def cancel(page: PageRequest) -> Shown | Onward:
+async def cancel(page: PageRequest) -> Onward:
     """Cancel an order whose code was typed."""
     found = await page.ask(ops.ORDER, page.path["order_id"])
     if page.form.get("code", "").strip().upper() != found.data["shortCode"]:
-        fault = Invalid.field("code", "is not the code of this order")
-        return await _order(page, "orders/cancel.html", fault)
+        raise FormRefused(Invalid.field("code", "is not the code of this order"))
     body: dict[str, Any] = {"status": "cancelled"}
     if reason := page.form.get("cancellation_reason"):
         body["cancellation_reason"] = reason
-    return await _done(page, ops.CHANGE, "orders/cancel.html", body | _seen(page))
+    return await _done(page, ops.CHANGE, body | _seen(page))
 
 
 def _seen(page: PageRequest) -> dict[str, str]:
@@ -144,35 +142,29 @@ def _seen(page: PageRequest) -> dict[str, str]:
     return {"if_amount_paid": seen} if seen else {}
 
 
-async def confirm(page: PageRequest) -> Shown | Onward:
+async def confirm(page: PageRequest) -> Onward:
     """Confirm an order that was scheduled."""
-    return await _done(page, ops.CONFIRM, "orders/order.html", {})
+    return await _done(page, ops.CONFIRM, {})
 
 
-async def send_to_kitchen(page: PageRequest) -> Shown | Onward:
+async def send_to_kitchen(page: PageRequest) -> Onward:
     """Let the kitchen have it."""
-    return await _done(page, ops.SEND_TO_KITCHEN, "orders/order.html", None)
+    return await _done(page, ops.SEND_TO_KITCHEN, None)
 
 
-async def set_stage(page: PageRequest) -> Shown | Onward:
+async def set_stage(page: PageRequest) -> Onward:
     """Move its ticket on, or back."""
-    body = {"status": page.form.get("stage", "")}
-    return await _done(page, ops.SET_STAGE, "orders/order.html", body)
+    return await _done(page, ops.SET_STAGE, {"status": page.form.get("stage", "")})
 
 
-async def receipt(page: PageRequest) -> Shown | Onward:
+async def receipt(page: PageRequest) -> Onward:
     """Open the receipt, which is made if there is none as the order stands."""
-    try:
-        made = await page.act(ops.RECEIPT, page.path["order_id"])
-    except FormRefused as refused:
-        return await _order(page, refusal=refused.problem)
+    made = await page.act(ops.RECEIPT, page.path["order_id"])
     url = urlsplit(made.data["url"])
     return Onward(f"{url.path}?{url.query}")
 
 
-async def _order(
-    page: PageRequest, template: str = "orders/order.html", refusal: Problem | None = None
-) -> Shown:
+async def _order(page: PageRequest, template: str) -> Shown:
     frame = await frame_of(page)
     order_id = page.path["order_id"]
     order, told = await page.together(
@@ -182,7 +174,10 @@ async def _order(
     assert order is not None, "it is needed"  # noqa: S101
     deliveries = [delivery(one, frame) for one in await _deliveries(page, order.data, told)]
     facts = _facts(page, order.data, frame) | {"deliveries": deliveries}
-    return Shown(template, facts, refusal=refusal)
+    if page.refusal is not None:
+        fields = {"lines": [f"lines.{item}" for item in _lines_back(page)]}
+        facts["faults"] = faults_at(page.refusal, fields)
+    return Shown(template, facts)
 
 
 async def _deliveries(
@@ -216,34 +211,19 @@ def _facts(page: PageRequest, order: dict[str, Any], frame: Frame) -> dict[str, 
     }
 
 
-async def _done(
-    page: PageRequest,
-    operation: Operation,
-    template: str,
-    body: Any,
-    fields: Mapping[str, Sequence[str]] = _NO_LISTS,
-) -> Shown | Onward:
-    """Do it and show the order, or the same form with the refusal."""
+async def _done(page: PageRequest, operation: Operation, body: Any) -> Onward:
+    """Do it, and show the order."""
     order_id = page.path["order_id"]
-    try:
-        await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return await _refused(page, template, refused.problem, fields)
+    await page.act(operation, order_id, body=body, key=page.form.get("idempotency_key"))
     return Onward(f"{_LIST}/{order_id}")
 
 
-async def _refused(
-    page: PageRequest, template: str, problem: Problem, fields: Mapping[str, Sequence[str]]
-) -> Shown:
-    shown = await _order(page, template, problem)
-    facts = {**shown.facts, "faults": faults_at(problem, fields)}
-    return msgspec.structs.replace(shown, facts=facts)
-
-
 _GETS: dict[str, Handler] = {"refund": show_refund, "cancel": show_cancel}
-_POSTS: dict[str, Handler] = {
-    "payments": pay, "refunds": refund, "cancel": cancel, "confirm": confirm,
-    "kitchen": send_to_kitchen, "stage": set_stage, "receipt": receipt,
+_POSTS: dict[str, tuple[Handler, Show]] = {
+    "payments": (pay, show_order), "refunds": (refund, show_refund),
+    "cancel": (cancel, show_cancel),
+    "confirm": (confirm, show_order), "kitchen": (send_to_kitchen, show_order),
+    "stage": (set_stage, show_order), "receipt": (receipt, show_order),
 }  # fmt: skip
 _ROWS, _PARTS = ("list", "figures"), ("head", "told", "pay", "state")
 _LIVE_LIST = Live(
@@ -256,5 +236,8 @@ ROUTES = (
     PageRoute("GET", _LIST, show_list, live=_LIVE_LIST),
     PageRoute("GET", _ONE, show_order, by_code=find_order, live=_LIVE_ORDER),
     *(PageRoute("GET", f"{_ONE}/{end}", handler) for end, handler in _GETS.items()),
-    *(PageRoute("POST", f"{_ONE}/{end}", handler) for end, handler in _POSTS.items()),
+    *(
+        PageRoute("POST", f"{_ONE}/{end}", handler, shown)
+        for end, (handler, shown) in _POSTS.items()
+    ),
 )

@@ -21,10 +21,9 @@ _WEEK = timedelta(days=7)
 async def show(page: PageRequest) -> Shown:
     """The day of the business, or of one store."""
     frame = await frame_of(page)
-    store = frame.store["id"] if frame.store else None
     now, latest, counts = await page.together(
-        page.read(SUMMARY, store_id=store),
-        page.read(LIST_ORDERS, limit=_LATEST, store_id=store),
+        page.read(SUMMARY, store_id=frame.store_id),
+        page.read(LIST_ORDERS, limit=_LATEST, store_id=frame.store_id),
         page.read(COUNTS),
     )
     facts: dict[str, Any] = {
@@ -35,7 +34,7 @@ async def show(page: PageRequest) -> Shown:
     }  # fmt: skip
     if now:
         week_ago = date.fromisoformat(now.data["date"]) - _WEEK
-        before = await page.read(SUMMARY, date=week_ago.isoformat(), store_id=store)
+        before = await page.read(SUMMARY, date=week_ago.isoformat(), store_id=frame.store_id)
         if before:
             facts["hours"] = figures.hours(now.data, before.data, frame.local)
             if facts["hours"].change is None and page.may(BUSINESS):

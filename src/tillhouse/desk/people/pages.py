@@ -7,13 +7,12 @@ from tillhouse.access.scopes import Role
 from tillhouse.accounts.members.rules import check_right
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
-from tillhouse.desk.frame.words import when
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
 from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
-from tillhouse.kit.errors import Forbidden, Problem
+from tillhouse.kit.errors import Forbidden
 from tillhouse.providers.mail.jobs import is_set
 
 _LIST = "/desk/people"
@@ -54,16 +53,14 @@ async def show_remove(page: PageRequest) -> Shown:
 async def show_invite(page: PageRequest) -> Shown:
     """The form of an invitation."""
     page.check(ops.INVITE)
-    return Shown("people/invite.html", _inviting(page))
+    facts = {"roles": _roles(page), "is_mailed": is_set(page.services)}
+    return Shown("people/invite.html", facts)
 
 
 async def invite(page: PageRequest) -> Shown:
     """Invite somebody; the link is on the page that follows, and on no other."""
     body = {name: page.form.get(name, "") for name in ("email", "role")}
-    try:
-        made = await page.act(ops.INVITE, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return Shown("people/invite.html", _inviting(page), refusal=refused.problem)
+    made = await page.act(ops.INVITE, body=body, key=page.form.get("idempotency_key"))
     token = made.data["token"]
     frame = await frame_of(page)
     facts: dict[str, Any] = {
@@ -75,39 +72,34 @@ async def invite(page: PageRequest) -> Shown:
     return Shown("people/invited.html", facts, is_secret=True)
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Give a person another role."""
     body: dict[str, Any] = {"role": page.form.get("role", "")}
-    return await _done(page, ops.CHANGE, "people/member.html", body | _revoking(page))
+    return await _done(page, ops.CHANGE, body | _revoking(page))
 
 
-async def end_sessions(page: PageRequest) -> Shown | Onward:
+async def end_sessions(page: PageRequest) -> Onward:
     """Sign a person out of the business, on every device."""
-    return await _done(page, ops.END_SESSIONS, "people/member.html", None)
+    return await _done(page, ops.END_SESSIONS, None)
 
 
-async def remove(page: PageRequest) -> Shown | Onward:
+async def remove(page: PageRequest) -> Onward:
     """Remove a person, or take an invitation back."""
-    done = await _done(page, ops.REMOVE, "people/remove.html", _revoking(page))
-    return Onward(f"{_LIST}?done=removed") if isinstance(done, Onward) else done
+    await _done(page, ops.REMOVE, _revoking(page))
+    return Onward(f"{_LIST}?done=removed")
 
 
 def _revoking(page: PageRequest) -> dict[str, bool]:
     return {"revoke_keys": True} if page.form.get("revoke_keys") else {}
 
 
-async def _done(
-    page: PageRequest, operation: Operation, template: str, body: Any
-) -> Shown | Onward:
+async def _done(page: PageRequest, operation: Operation, body: Any) -> Onward:
     member_id = page.path["member_id"]
-    try:
-        await page.act(operation, member_id, body=body)
-    except FormRefused as refused:
-        return await _one(page, template, refused.problem)
+    await page.act(operation, member_id, body=body)
     return Onward(f"{_LIST}/{member_id}")
 
 
-async def _one(page: PageRequest, template: str, refusal: Problem | None = None) -> Shown:
+async def _one(page: PageRequest, template: str) -> Shown:
     frame = await frame_of(page)
     found = await page.needed(ops.MEMBER, page.path["member_id"])
     facts: dict[str, Any] = {
@@ -116,11 +108,7 @@ async def _one(page: PageRequest, template: str, refusal: Problem | None = None)
         "roles": _roles(page),
         "may_change": _may_give(page, found.data["role"]),
     }
-    return Shown(template, facts, refusal)
-
-
-def _inviting(page: PageRequest) -> dict[str, Any]:
-    return {"roles": _roles(page), "is_mailed": is_set(page.services)}
+    return Shown(template, facts)
 
 
 def _roles(page: PageRequest) -> list[str]:
@@ -138,18 +126,14 @@ def _may_give(page: PageRequest, role: str) -> bool:
 
 def _shown(page: PageRequest, one: Data, frame: Frame) -> dict[str, Any]:
     """A person, or an invitation, with the times in words."""
-
-    def told(name: str) -> str | None:
-        return when(one[name], frame.zone, frame.local.date()) if one.get(name) else None
-
     return {
         **one,
         "address": f"{_LIST}/{one['id']}",
         "is_self": one["id"] == str(page.member.user_id),
         "is_invited": one.get("status") == "invited",
-        "seen": told("lastSeenAt"),
-        "joined": told("joinedAt"),
-        "until": told("expiresAt"),
+        "seen": frame.when(one.get("lastSeenAt")),
+        "joined": frame.when(one.get("joinedAt")),
+        "until": frame.when(one.get("expiresAt")),
     }
 
 
@@ -158,11 +142,11 @@ ROUTES = (
     PageRoute(
         "GET", _INVITE, show_invite, goal=Goal("people.invite_title", (ops.INVITE,), "action")
     ),
-    PageRoute("POST", _INVITE, invite),
+    PageRoute("POST", _INVITE, invite, refused=show_invite),
     *FACTORS,
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/role", change),
-    PageRoute("POST", f"{_ONE}/end-sessions", end_sessions),
+    PageRoute("POST", f"{_ONE}/role", change, refused=show_one),
+    PageRoute("POST", f"{_ONE}/end-sessions", end_sessions, refused=show_one),
     PageRoute("GET", f"{_ONE}/remove", show_remove),
-    PageRoute("POST", f"{_ONE}/remove", remove),
+    PageRoute("POST", f"{_ONE}/remove", remove, refused=show_remove),
 )

@@ -3,10 +3,9 @@
 from typing import Any
 
 from tillhouse.desk.fields import number
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import CATEGORIES, every, views
-from tillhouse.kit.errors import Problem
 
 _ONE = CATEGORIES + "/{category_id}"
 
@@ -23,45 +22,30 @@ async def show_list(page: PageRequest) -> Shown:
     return Shown("products/categories.html", facts)
 
 
-async def make(page: PageRequest) -> Shown | Onward:
+async def make(page: PageRequest) -> Onward:
     """Make a category."""
-    key = page.form.get("idempotency_key")
-    try:
-        await page.act(ops.MAKE_CATEGORY, body=_body(page), key=key)
-    except FormRefused as refused:
-        shown = await show_list(page)
-        return Shown(shown.template, shown.facts, refusal=refused.problem)
+    await page.act(ops.MAKE_CATEGORY, body=_body(page), key=page.form.get("idempotency_key"))
     return Onward(CATEGORIES)
 
 
 async def show_one(page: PageRequest) -> Shown:
     """The form of a category."""
     page.check(ops.CHANGE_CATEGORY)
-    return await _one(page)
-
-
-async def change(page: PageRequest) -> Shown | Onward:
-    """Change its name, or where it stands."""
-    try:
-        await page.act(ops.CHANGE_CATEGORY, page.path["category_id"], body=_body(page))
-    except FormRefused as refused:
-        return await _one(page, refused.problem)
-    return Onward(CATEGORIES)
-
-
-async def delete(page: PageRequest) -> Shown | Onward:
-    """Delete a category that holds no product."""
-    try:
-        await page.act(ops.DELETE_CATEGORY, page.path["category_id"])
-    except FormRefused as refused:
-        return await _one(page, refused.problem)
-    return Onward(CATEGORIES)
-
-
-async def _one(page: PageRequest, refusal: Problem | None = None) -> Shown:
     found = await page.needed(ops.CATEGORY, page.path["category_id"])
     facts = {"category": found.data, "may_delete": page.may(ops.DELETE_CATEGORY)}
-    return Shown("products/category.html", facts, refusal=refusal)
+    return Shown("products/category.html", facts)
+
+
+async def change(page: PageRequest) -> Onward:
+    """Change its name, or where it stands."""
+    await page.act(ops.CHANGE_CATEGORY, page.path["category_id"], body=_body(page))
+    return Onward(CATEGORIES)
+
+
+async def delete(page: PageRequest) -> Onward:
+    """Delete a category that holds no product."""
+    await page.act(ops.DELETE_CATEGORY, page.path["category_id"])
+    return Onward(CATEGORIES)
 
 
 def _body(page: PageRequest) -> dict[str, Any]:
@@ -73,8 +57,8 @@ def _body(page: PageRequest) -> dict[str, Any]:
 
 ROUTES = (
     PageRoute("GET", CATEGORIES, show_list, goal=Goal("categories.title", (ops.CATEGORIES,))),
-    PageRoute("POST", CATEGORIES, make),
+    PageRoute("POST", CATEGORIES, make, refused=show_list),
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", _ONE, change),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", _ONE, change, refused=show_one),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_one),
 )

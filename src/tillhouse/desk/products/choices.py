@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import faults_at, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money, quantity
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import CHOICES, views
 from tillhouse.kit.errors import Problem
@@ -61,40 +59,26 @@ async def show_new(page: PageRequest) -> Shown:
 async def show_group(page: PageRequest) -> Shown:
     """The form of a group."""
     page.check(ops.CHANGE_GROUP)
-    return _form(page, await _found(page))
-
-
-async def make(page: PageRequest) -> Shown | Onward:
-    """Make a group with its options."""
-    key = page.form.get("idempotency_key")
-    try:
-        await page.act(ops.MAKE_GROUP, body=_body(page), key=key)
-    except FormRefused as refused:
-        return _refused(page, _form(page, None), refused.problem)
-    return Onward(CHOICES)
-
-
-async def change(page: PageRequest) -> Shown | Onward:
-    """Change a group; an option without a name goes."""
-    try:
-        await page.act(ops.CHANGE_GROUP, page.path["group_id"], body=_body(page))
-    except FormRefused as refused:
-        return _refused(page, _form(page, await _found(page)), refused.problem)
-    return Onward(CHOICES)
-
-
-async def delete(page: PageRequest) -> Shown | Onward:
-    """Delete a group that no product offers."""
-    try:
-        await page.act(ops.DELETE_GROUP, page.path["group_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(_form(page, await _found(page)), refusal=refused.problem)
-    return Onward(CHOICES)
-
-
-async def _found(page: PageRequest) -> Mapping[str, Any]:
     found = await page.needed(ops.GROUP, page.path["group_id"])
-    return found.data
+    return _form(page, found.data)
+
+
+async def make(page: PageRequest) -> Onward:
+    """Make a group with its options."""
+    await page.act(ops.MAKE_GROUP, body=_body(page), key=page.form.get("idempotency_key"))
+    return Onward(CHOICES)
+
+
+async def change(page: PageRequest) -> Onward:
+    """Change a group; an option without a name goes."""
+    await page.act(ops.CHANGE_GROUP, page.path["group_id"], body=_body(page))
+    return Onward(CHOICES)
+
+
+async def delete(page: PageRequest) -> Onward:
+    """Delete a group that no product offers."""
+    await page.act(ops.DELETE_GROUP, page.path["group_id"])
+    return Onward(CHOICES)
 
 
 def _form(page: PageRequest, group: Mapping[str, Any] | None) -> Shown:
@@ -122,7 +106,9 @@ def _form(page: PageRequest, group: Mapping[str, Any] | None) -> Shown:
         "labels": _labels(rows),
         "may_delete": page.may(ops.DELETE_GROUP),
     }
-    return Shown("products/choice.html", facts)
+    # The button that deletes a group sends none of its fields.
+    typed = _typed(page, page.refusal, rows) if page.refusal and "name" in page.form else {}
+    return Shown("products/choice.html", facts | typed)
 
 
 def _labels(rows: int) -> dict[str, str]:
@@ -165,20 +151,19 @@ def _option(form: Mapping[str, str], row: int) -> dict[str, Any]:
     return option
 
 
-def _refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
+def _typed(page: PageRequest, problem: Problem, shown: int) -> dict[str, Any]:
     rows = _rows(page)
     faults = faults_at(problem, {"options": [f"*.{row}" for row in rows]})
     # Rows that were added elsewhere meanwhile don't take away those that were typed.
-    count = max([shown.facts["rows"], *(row + 1 for row in rows)])
-    typed = {"values": page.form, "faults": faults, "rows": count, "labels": _labels(count)}
-    return msgspec.structs.replace(shown, facts={**shown.facts, **typed}, refusal=problem)
+    count = max([shown, *(row + 1 for row in rows)])
+    return {"values": page.form, "faults": faults, "rows": count, "labels": _labels(count)}
 
 
 ROUTES = (
     PageRoute("GET", CHOICES, show_list, goal=Goal("choices.title", (ops.GROUPS,))),
     PageRoute("GET", f"{CHOICES}/new", show_new),
-    PageRoute("POST", f"{CHOICES}/new", make),
+    PageRoute("POST", f"{CHOICES}/new", make, refused=show_new),
     PageRoute("GET", _ONE, show_group),
-    PageRoute("POST", _ONE, change),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", _ONE, change, refused=show_group),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_group),
 )

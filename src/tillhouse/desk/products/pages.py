@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import cleared, faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import money_column
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import product as words
 from tillhouse.desk.products.forms import own_stock
 from tillhouse.desk.products.lists import LIST, every, priced_stores, stores_of, views
-from tillhouse.kit.errors import Problem
 
 _ONE = LIST + "/{product_id}"
 _PER_PAGE, _MOVES_SHOWN, _LEVELS_SHOWN = 25, 8, 100
@@ -67,11 +64,6 @@ def _row(product: Mapping[str, Any], price: str, categories: Mapping[str, str]) 
 
 async def show_product(page: PageRequest) -> Shown:
     """One product with its variants, stock and moves."""
-    return await product_page(page)
-
-
-async def product_page(page: PageRequest, refusal: Problem | None = None) -> Shown:
-    """The page of a product, and what it was refused."""
     frame, product_id = await frame_of(page), page.path["product_id"]
     found = await page.needed(ops.PRODUCT, product_id)
     product = found.data
@@ -92,7 +84,7 @@ async def product_page(page: PageRequest, refusal: Problem | None = None) -> Sho
         "variant": variant,
         "kinds": _KINDS,
         "stores": stores_of(frame),
-        "store": frame.store["id"] if frame.store else stores_of(frame)[0][0],
+        "store": frame.store_id or stores_of(frame)[0][0],
         "may": {
             "adjust": page.may(ops.ADJUST),
             "count": page.may(ops.COUNT),
@@ -103,7 +95,7 @@ async def product_page(page: PageRequest, refusal: Problem | None = None) -> Sho
             "change_variant": page.may(ops.CHANGE_VARIANT),
         },
     }
-    return Shown("products/product.html", facts, refusal=refusal)
+    return Shown("products/product.html", facts)
 
 
 async def _category(page: PageRequest, category_id: str | None) -> str | None:
@@ -126,33 +118,24 @@ async def show_edit(page: PageRequest) -> Shown:
     return await _form(page, await found_product(page))
 
 
-async def make(page: PageRequest) -> Shown | Onward:
+async def make(page: PageRequest) -> Onward:
     """Make a product."""
-    try:
-        made = await page.act(ops.MAKE, body=_body(page), key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return await _form(page, None, refused.problem)
+    made = await page.act(ops.MAKE, body=_body(page), key=page.form.get("idempotency_key"))
     return Onward(f"{LIST}/{made.data['id']}")
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Change what the form says."""
     product_id = page.path["product_id"]
-    try:
-        await page.act(ops.CHANGE, product_id, body=_body(page))
-    except FormRefused as refused:
-        return await _form(page, await found_product(page), refused.problem)
+    await page.act(ops.CHANGE, product_id, body=_body(page))
     return Onward(f"{LIST}/{product_id}")
 
 
-async def set_state(page: PageRequest) -> Shown | Onward:
+async def set_state(page: PageRequest) -> Onward:
     """Put it on sale, or take it off."""
     product_id = page.path["product_id"]
     body = {"is_active": page.form.get("is_active") == "true"}
-    try:
-        await page.act(ops.CHANGE, product_id, body=body)
-    except FormRefused as refused:
-        return await product_page(page, refused.problem)
+    await page.act(ops.CHANGE, product_id, body=body)
     return Onward(f"{LIST}/{product_id}")
 
 
@@ -162,14 +145,9 @@ async def show_delete(page: PageRequest) -> Shown:
     return Shown("products/delete.html", {"product": await found_product(page)})
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Delete a product; orders keep what they sold."""
-    try:
-        await page.act(ops.DELETE, page.path["product_id"])
-    except FormRefused as refused:
-        return Shown(
-            "products/delete.html", {"product": await found_product(page)}, refusal=refused.problem
-        )
+    await page.act(ops.DELETE, page.path["product_id"])
     return Onward(LIST)
 
 
@@ -195,9 +173,7 @@ def _body(page: PageRequest) -> dict[str, Any]:
     return body
 
 
-async def _form(
-    page: PageRequest, product: Mapping[str, Any] | None, refusal: Problem | None = None
-) -> Shown:
+async def _form(page: PageRequest, product: Mapping[str, Any] | None) -> Shown:
     frame = await frame_of(page)
     categories, groups = await every(page, ops.CATEGORIES), await every(page, ops.GROUPS)
     groups += [
@@ -217,8 +193,7 @@ async def _form(
         "types": types(product),
         "has_stock": product is None or words.implicit(product) is not None,
     }
-    shown = Shown("products/form.html", facts)
-    return refused(page, shown, refusal) if refusal else shown
+    return Shown("products/form.html", facts | typed(page))
 
 
 def types(product: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -236,29 +211,31 @@ def labels(stores: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
-def refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
-    """The form with all that was typed, and its faults at their fields."""
+def typed(page: PageRequest) -> dict[str, Any]:
+    """All that was typed into a form that was refused, and its faults at their fields."""
     form = page.form
+    # The button that deletes something sends none of its fields.
+    if page.refusal is None or "name" not in form:
+        return {}
     lists = {
         "prices": [f"prices.{store}" for store in named_by(form, "prices")],
         "modifier_group_ids": ["modifier_group_ids"] * len(form.all("modifier_group_ids")),
     }
-    typed = {
+    return {
         "values": form,
         "chosen": form.all("modifier_group_ids"),
-        "faults": faults_at(problem, lists),
+        "faults": faults_at(page.refusal, lists),
     }
-    return msgspec.structs.replace(shown, facts={**shown.facts, **typed}, refusal=problem)
 
 
 ROUTES = (
     PageRoute("GET", LIST, show_list),
     PageRoute("GET", f"{LIST}/new", show_new, goal=Goal("products.new", (ops.MAKE,), "action")),
-    PageRoute("POST", f"{LIST}/new", make),
+    PageRoute("POST", f"{LIST}/new", make, refused=show_new),
     PageRoute("GET", _ONE, show_product),
     PageRoute("GET", f"{_ONE}/edit", show_edit),
-    PageRoute("POST", f"{_ONE}/edit", change),
-    PageRoute("POST", f"{_ONE}/state", set_state),
+    PageRoute("POST", f"{_ONE}/edit", change, refused=show_edit),
+    PageRoute("POST", f"{_ONE}/state", set_state, refused=show_product),
     PageRoute("GET", f"{_ONE}/delete", show_delete),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_delete),
 )

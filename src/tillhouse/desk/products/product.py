@@ -7,7 +7,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import MINUS, Number, exact, money, named, quantity, when
+from tillhouse.desk.frame.words import MINUS, Number, exact, money, named, quantity
 
 Data = Mapping[str, Any]
 _TEXTS = ("name", "sku", "unit", "description")
@@ -148,7 +148,7 @@ def _facts(product: Data, frame: Frame) -> Iterator[tuple[str, str]]:
         ("extra_only", sentence("product.yes") if product["isExtraOnly"] else ""),
         ("description", product["description"]),
         ("image", product["imageUrl"]),
-        ("changed", when(product["updatedAt"], frame.zone, frame.local.date())),
+        ("changed", frame.when(product["updatedAt"])),
         ("id", product["id"]),
     )
     yield from ((sentence(f"product.{name}"), value) for name, value in told if value)
@@ -180,7 +180,6 @@ def level_rows(levels: Sequence[Data], frame: Frame) -> list[LevelRow]:
 
 def move_rows(moves: Sequence[Data], frame: Frame) -> list[MoveRow]:
     """Moves of stock, the newest first."""
-    today = frame.local.date()
     return [
         MoveRow(
             kind=named("move", one["kind"]),
@@ -191,7 +190,7 @@ def move_rows(moves: Sequence[Data], frame: Frame) -> list[MoveRow]:
             store=_store(one, frame),
             by=(one["actor"] or {}).get("name", ""),
             at=one["createdAt"],
-            when=when(one["createdAt"], frame.zone, today),
+            when=frame.when(one["createdAt"]),
             change=_signed(one["onHandChange"]),
             reserved=_signed(one["reservedChange"]),
             is_more=one["onHandChange"] > 0,

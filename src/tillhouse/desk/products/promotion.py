@@ -7,7 +7,7 @@ from typing import Any
 from tillhouse.desk.fields import number
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import moment, money, quantity, when
+from tillhouse.desk.frame.words import moment, money, quantity
 from tillhouse.desk.session.forms import Form
 
 Data = Mapping[str, Any]
@@ -50,15 +50,14 @@ def _effect(promotion: Data, currency: str) -> str:
 
 
 def _times(promotion: Data, frame: Frame) -> Iterator[str]:
-    today = frame.local.date()
     if days := promotion["days"]:
         yield ", ".join(sentence(f"promotion.day.{day}")[:3] for day in days)
     if promotion["fromTime"]:
         yield f"{promotion['fromTime']}\N{EN DASH}{promotion['toTime']}"
     if promotion["startsAt"]:
-        yield sentence("promotions.from", day=when(promotion["startsAt"], frame.zone, today))
+        yield sentence("promotions.from", day=frame.when(promotion["startsAt"]))
     if promotion["endsAt"]:
-        yield sentence("promotions.until", day=when(promotion["endsAt"], frame.zone, today))
+        yield sentence("promotions.until", day=frame.when(promotion["endsAt"]))
 
 
 def values(promotion: Data, zone: str) -> dict[str, str]:

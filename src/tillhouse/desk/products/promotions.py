@@ -6,11 +6,11 @@ from typing import Any
 from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products import promotion as words
 from tillhouse.desk.products.lists import PROMOTIONS, every, views
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Missing
 
 _ONE = PROMOTIONS + "/{promotion_id}"
 _PER_PAGE, _NAMED_MAX = 25, 50
@@ -41,26 +41,21 @@ async def show_new(page: PageRequest) -> Shown:
 async def show_promotion(page: PageRequest) -> Shown:
     """The form of a promotion."""
     page.check(ops.CHANGE_PROMOTION)
-    return await _form(page, await _found(page))
+    found = await page.needed(ops.PROMOTION, page.path["promotion_id"])
+    return await _form(page, found.data)
 
 
-async def make(page: PageRequest) -> Shown | Onward:
+async def make(page: PageRequest) -> Onward:
     """Make a promotion."""
     key = page.form.get("idempotency_key")
-    try:
-        await page.act(ops.MAKE_PROMOTION, body=words.body(page.form), key=key)
-    except FormRefused as refused:
-        return await _form(page, None, refused.problem)
+    await page.act(ops.MAKE_PROMOTION, body=words.body(page.form), key=key)
     return Onward(PROMOTIONS)
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Change a promotion; orders keep what they got."""
     body = words.body(page.form)
-    try:
-        await page.act(ops.CHANGE_PROMOTION, page.path["promotion_id"], body=body)
-    except FormRefused as refused:
-        return await _form(page, await _found(page), refused.problem)
+    await page.act(ops.CHANGE_PROMOTION, page.path["promotion_id"], body=body)
     return Onward(PROMOTIONS)
 
 
@@ -70,15 +65,8 @@ async def delete(page: PageRequest) -> Onward:
     return Onward(PROMOTIONS)
 
 
-async def _found(page: PageRequest) -> Mapping[str, Any]:
-    found = await page.needed(ops.PROMOTION, page.path["promotion_id"])
-    return found.data
-
-
-async def _form(
-    page: PageRequest, promotion: Mapping[str, Any] | None, refusal: Problem | None = None
-) -> Shown:
-    frame, form = await frame_of(page), page.form
+async def _form(page: PageRequest, promotion: Mapping[str, Any] | None) -> Shown:
+    frame, form, refusal = await frame_of(page), page.form, page.refusal
     values: Mapping[str, str] = _NEW
     chosen: dict[str, list[str]] = {name: [] for name in _LISTS}
     if refusal is not None:
@@ -102,7 +90,7 @@ async def _form(
     if refusal is not None:
         lists = {name: [name] * len(chosen[name]) for name in _LISTS}
         facts["faults"] = faults_at(refusal, lists)
-    return Shown("products/promotion.html", facts, refusal=refusal)
+    return Shown("products/promotion.html", facts)
 
 
 async def _products(page: PageRequest, chosen: list[str]) -> dict[str, str]:
@@ -138,8 +126,8 @@ ROUTES = (
         show_new,
         goal=Goal("promotions.new", (ops.MAKE_PROMOTION,), "action"),
     ),
-    PageRoute("POST", f"{PROMOTIONS}/new", make),
+    PageRoute("POST", f"{PROMOTIONS}/new", make, refused=show_new),
     PageRoute("GET", _ONE, show_promotion),
-    PageRoute("POST", _ONE, change),
+    PageRoute("POST", _ONE, change, refused=show_promotion),
     PageRoute("POST", f"{_ONE}/delete", delete),
 )

@@ -1,6 +1,6 @@
 """Pages of stock: levels, moves, and the sheets of a count and of a transfer between stores."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -9,10 +9,10 @@ from tillhouse.desk.fields import faults_at, named_by, number
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Live, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Live, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.lists import LIST, MOVES, STOCK, stores_of, views
-from tillhouse.desk.products.pages import product_page
+from tillhouse.desk.products.pages import show_product
 from tillhouse.desk.products.product import level_rows, move_rows
 
 _PER_PAGE = 25
@@ -43,7 +43,7 @@ async def show_levels(page: PageRequest) -> Shown:
     found = await page.needed(
         ops.LEVELS, limit=_PER_PAGE, page=query.get("page"), low=query.get("low") or None,
         product_id=query.get("product_id") or None,
-        store_id=frame.store["id"] if frame.store else None,
+        store_id=frame.store_id,
     )  # fmt: skip
     facts = {
         "rows": level_rows(found.data, frame),
@@ -60,7 +60,7 @@ async def show_moves(page: PageRequest) -> Shown:
     found = await page.needed(
         ops.MOVES, limit=_PER_PAGE, page=query.get("page"), kind=query.get("kind") or None,
         variant_id=query.get("variant_id") or None,
-        store_id=frame.store["id"] if frame.store else None,
+        store_id=frame.store_id,
     )  # fmt: skip
     facts = {
         "rows": move_rows(found.data, frame),
@@ -71,7 +71,7 @@ async def show_moves(page: PageRequest) -> Shown:
     return Shown("products/moves.html", facts)
 
 
-async def adjust(page: PageRequest) -> Shown | Onward:
+async def adjust(page: PageRequest) -> Onward:
     """Change the stock of a variant by so much."""
     form, product_id = page.form, page.path["product_id"]
     body: dict[str, Any] = {name: form.get(name, "") for name in ("variant_id", "kind")}
@@ -81,40 +81,28 @@ async def adjust(page: PageRequest) -> Shown | Onward:
         "reason": form.get("reason") or None,
         "allow_negative": "allow_negative" in form,
     }
-    try:
-        await page.act(ops.ADJUST, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return await product_page(page, refused.problem)
+    await page.act(ops.ADJUST, body=body, key=form.get("idempotency_key"))
     return Onward(f"{LIST}/{product_id}?variant={body['variant_id']}")
 
 
-def _shows(sheet: Sheet) -> Callable[[PageRequest], Any]:
+def _pages_of(sheet: Sheet) -> tuple[PageRoute, PageRoute]:
     async def show(page: PageRequest) -> Shown:
         page.check(sheet.operation)
         return await _sheet(page, sheet)
 
-    return show
-
-
-def _takes(sheet: Sheet) -> Callable[[PageRequest], Any]:
-    async def take(page: PageRequest) -> Shown | Onward:
+    async def take(page: PageRequest) -> Onward:
         form = page.form
-        typed = named_by(form, sheet.field)
         body: dict[str, Any] = {name: form.get(name) or None for name in (*sheet.stores, "reason")}
         body["items"] = [
-            {"variant_id": variant, sheet.field: number(value)} for variant, value in typed.items()
+            {"variant_id": variant, sheet.field: number(value)}
+            for variant, value in named_by(form, sheet.field).items()
         ]
-        try:
-            await page.act(sheet.operation, body=body, key=form.get("idempotency_key"))
-        except FormRefused as refused:
-            shown = await _sheet(page, sheet)
-            fields = [f"{sheet.field}.{variant}" for variant in typed]
-            facts = {**shown.facts, "faults": faults_at(refused.problem, {"items": fields})}
-            return msgspec.structs.replace(shown, facts=facts, refusal=refused.problem)
+        await page.act(sheet.operation, body=body, key=form.get("idempotency_key"))
         product_id = page.request.query.get("product_id")
         return Onward(f"{LIST}/{product_id}" if product_id else STOCK)
 
-    return take
+    address = f"{STOCK}/{sheet.name}"
+    return PageRoute("GET", address, show), PageRoute("POST", address, take, refused=show)
 
 
 async def _sheet(page: PageRequest, sheet: Sheet) -> Shown:
@@ -137,9 +125,12 @@ async def _sheet(page: PageRequest, sheet: Sheet) -> Shown:
         "rows": rows,
         "pager": paged,
         "stores": stores_of(frame),
-        "store": frame.store["id"] if frame.store else stores_of(frame)[0][0],
+        "store": frame.store_id or stores_of(frame)[0][0],
         "labels": {f"{sheet.field}.{one['id']}": one["label"] for one in rows},
     }
+    if page.refusal is not None:
+        fields = [f"{sheet.field}.{variant}" for variant in named_by(page.form, sheet.field)]
+        facts["faults"] = faults_at(page.refusal, {"items": fields})
     return Shown("products/sheet.html", facts)
 
 
@@ -162,13 +153,7 @@ _LIVE = Live(
 ROUTES = (
     PageRoute("GET", STOCK, show_levels, live=_LIVE, goal=Goal("stock.title", (ops.LEVELS,))),
     PageRoute("GET", MOVES, show_moves, goal=Goal("stock.moves", (ops.MOVES,))),
-    PageRoute("POST", f"{LIST}/{{product_id}}/stock", adjust),
-    *(
-        route
-        for sheet in (_COUNT, _TRANSFER)
-        for route in (
-            PageRoute("GET", f"{STOCK}/{sheet.name}", _shows(sheet)),
-            PageRoute("POST", f"{STOCK}/{sheet.name}", _takes(sheet)),
-        )
-    ),
+    PageRoute("POST", f"{LIST}/{{product_id}}/stock", adjust, refused=show_product),
+    *_pages_of(_COUNT),
+    *_pages_of(_TRANSFER),
 )

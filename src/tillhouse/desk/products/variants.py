@@ -6,11 +6,11 @@ from typing import Any
 from tillhouse.desk.fields import cleared, faults_at, named_by, number
 from tillhouse.desk.frame.places import LIST_PRODUCTS, frame_of
 from tillhouse.desk.frame.words import quantity
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.products import operations as ops
 from tillhouse.desk.products.forms import own_stock
 from tillhouse.desk.products.lists import LIST, priced_stores
-from tillhouse.desk.products.pages import found_product, labels, refused
+from tillhouse.desk.products.pages import found_product, labels, typed
 from tillhouse.desk.products.product import stock_values
 from tillhouse.kit.errors import Missing
 
@@ -36,32 +36,22 @@ async def show_variant(page: PageRequest) -> Shown | Onward:
     return shown
 
 
-async def add(page: PageRequest) -> Shown | Onward:
+async def add(page: PageRequest) -> Onward:
     """Add a variant."""
     product_id, key = page.path["product_id"], page.form.get("idempotency_key")
-    try:
-        await page.act(ops.ADD_VARIANT, product_id, body=_body(page), key=key)
-    except FormRefused as rejected:
-        return refused(page, await _form(page), rejected.problem)
+    await page.act(ops.ADD_VARIANT, product_id, body=_body(page), key=key)
     return Onward(f"{LIST}/{product_id}")
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Change a variant."""
-    try:
-        await page.act(ops.CHANGE_VARIANT, page.path["variant_id"], body=_body(page))
-    except FormRefused as rejected:
-        return refused(page, await _form(page), rejected.problem)
+    await page.act(ops.CHANGE_VARIANT, page.path["variant_id"], body=_body(page))
     return Onward(f"{LIST}/{page.path['product_id']}")
 
 
-async def delete(page: PageRequest) -> Shown | Onward:
+async def delete(page: PageRequest) -> Onward:
     """Delete a variant; the last one stays."""
-    try:
-        await page.act(ops.DELETE_VARIANT, page.path["variant_id"])
-    except FormRefused as rejected:
-        shown = await _form(page)
-        return Shown(shown.template, shown.facts, refusal=rejected.problem)
+    await page.act(ops.DELETE_VARIANT, page.path["variant_id"])
     return Onward(f"{LIST}/{page.path['product_id']}")
 
 
@@ -91,7 +81,7 @@ async def _form(page: PageRequest) -> Shown:
         "labels": labels(stores),
         "may_delete": page.may(ops.DELETE_VARIANT),
     }
-    return Shown("products/variant.html", facts)
+    return Shown("products/variant.html", facts | typed(page))
 
 
 def _values(variant: Mapping[str, Any]) -> dict[str, str]:
@@ -108,10 +98,6 @@ def _values(variant: Mapping[str, Any]) -> dict[str, str]:
 async def show_parts(page: PageRequest) -> Shown:
     """The parts of a bundle, and goods to put into it."""
     page.check(ops.CHANGE)
-    return await _parts(page)
-
-
-async def _parts(page: PageRequest) -> Shown:
     product = await found_product(page)
     search = page.request.query.get("search") or None
     found = await page.needed(LIST_PRODUCTS, search=search, is_active="true", limit=_FOUND_SHOWN)
@@ -131,6 +117,9 @@ async def _parts(page: PageRequest) -> Shown:
         "goods": [one for one in goods if one[0] not in parts],
         "labels": {f"part.{part}": name for part, (name, _) in parts.items()},
     }
+    if page.refusal is not None:
+        typed_parts = [f"part.{part}" for part in _typed_parts(page)]
+        facts["faults"] = faults_at(page.refusal, {"components": typed_parts})
     return Shown("products/parts.html", facts)
 
 
@@ -138,32 +127,33 @@ def _part(product_id: str, variant_id: str) -> str:
     return f"{product_id}.{variant_id}"
 
 
-async def set_parts(page: PageRequest) -> Shown | Onward:
+async def set_parts(page: PageRequest) -> Onward:
     """Replace the parts; a product with parts is a bundle, and one without is simple."""
-    product_id, parts = page.path["product_id"], named_by(page.form, "part")
-    if added := page.form.get("add"):
-        parts[added] = parts.get(added) or "1"
+    product_id = page.path["product_id"]
     components = [
         {"product_id": ids[0], "variant_id": ids[2], "quantity": number(count)}
-        for part, count in parts.items()
+        for part, count in _typed_parts(page).items()
         if (ids := part.partition("."))
     ]
     body = {"type": "bundle" if components else "simple", "components": components}
-    try:
-        await page.act(ops.CHANGE, product_id, body=body)
-    except FormRefused as rejected:
-        shown = await _parts(page)
-        faults = faults_at(rejected.problem, {"components": [f"part.{part}" for part in parts]})
-        return Shown(shown.template, {**shown.facts, "faults": faults}, refusal=rejected.problem)
-    return Onward(page.action if added else f"{LIST}/{product_id}")
+    await page.act(ops.CHANGE, product_id, body=body)
+    return Onward(page.action if page.form.get("add") else f"{LIST}/{product_id}")
+
+
+def _typed_parts(page: PageRequest) -> dict[str, str]:
+    """How many of each part, one of that which is added."""
+    parts = named_by(page.form, "part")
+    if added := page.form.get("add"):
+        parts[added] = parts.get(added) or "1"
+    return parts
 
 
 ROUTES = (
     PageRoute("GET", f"{_VARIANTS}/new", show_new),
-    PageRoute("POST", f"{_VARIANTS}/new", add),
+    PageRoute("POST", f"{_VARIANTS}/new", add, refused=_form),
     PageRoute("GET", _VARIANT, show_variant),
-    PageRoute("POST", _VARIANT, change),
-    PageRoute("POST", f"{_VARIANT}/delete", delete),
+    PageRoute("POST", _VARIANT, change, refused=_form),
+    PageRoute("POST", f"{_VARIANT}/delete", delete, refused=_form),
     PageRoute("GET", _PARTS, show_parts),
-    PageRoute("POST", _PARTS, set_parts),
+    PageRoute("POST", _PARTS, set_parts, refused=show_parts),
 )

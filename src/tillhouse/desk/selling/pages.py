@@ -299,7 +299,7 @@ def _good(product: Mapping[str, Any], frame: Frame) -> Good:
 
 def _price(product: Mapping[str, Any], variant: Mapping[str, Any], frame: Frame) -> Any:
     """The price in the store that is chosen, else that of the variant, else of the product."""
-    store_id = frame.store["id"] if frame.store else None
+    store_id = frame.store_id
     prices = {one["storeId"]: one["price"] for one in variant["prices"]}
     price = prices.get(store_id, variant["price"])
     return product["basePrice"] if price is None else price

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import cleared, faults_at, number
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import countries_with, sentence
 from tillhouse.desk.frame.words import quantity
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings import operations as ops
 from tillhouse.desk.settings.sections import BUSINESS, SALES, Section, sections_of
@@ -33,12 +31,12 @@ async def show_sales(page: PageRequest) -> Shown:
     return await _shown(page, SALES)
 
 
-async def change_business(page: PageRequest) -> Shown | Onward:
+async def change_business(page: PageRequest) -> Onward:
     """Change what receipts say."""
     return await _change(page, BUSINESS, _business_body(page.form))
 
 
-async def change_sales(page: PageRequest) -> Shown | Onward:
+async def change_sales(page: PageRequest) -> Onward:
     """Change how totals are made, of orders from now on."""
     percent = page.form.get("service_charge_percent")
     body = {
@@ -51,12 +49,9 @@ async def change_sales(page: PageRequest) -> Shown | Onward:
     return await _change(page, SALES, body)
 
 
-async def _change(page: PageRequest, section: Section, body: dict[str, Any]) -> Shown | Onward:
+async def _change(page: PageRequest, section: Section, body: dict[str, Any]) -> Onward:
     page.check(ops.CHANGE_BUSINESS)
-    try:
-        await page.act(ops.CHANGE_BUSINESS, body=body)
-    except FormRefused as refused:
-        return _refused(page, await _shown(page, section), refused.problem)
+    await page.act(ops.CHANGE_BUSINESS, body=body)
     return Onward(section.address)
 
 
@@ -75,24 +70,25 @@ async def _shown(page: PageRequest, section: Section) -> Shown:
         "countries_with": countries_with,
         "country_name": country_name,
     }
+    if page.refusal is not None:
+        facts |= _typed(page, page.refusal)
     return Shown(f"settings/{section.name}.html", facts)
 
 
-def _refused(page: PageRequest, shown: Shown, problem: Problem) -> Shown:
-    """The form with all that was typed, and its faults at their fields."""
+def _typed(page: PageRequest, problem: Problem) -> dict[str, Any]:
+    """All that was typed into the form, and its faults at their fields."""
     lists = {"tax_numbers": [f"tax_numbers.{number}.*" for number in _numbered(page.form)]}
     faults = {
         # The lines of an address are one field, and so are the modes that are charged.
         name.partition("[")[0] if name.startswith(_LISTED) else name: message
         for name, message in faults_at(problem, lists).items()
     }
-    typed = {
+    return {
         "values": page.form,
         "faults": faults,
         "labels": _labels(),
         "modes": page.form.all("service_charge_modes"),
     }
-    return msgspec.structs.replace(shown, facts={**shown.facts, **typed}, refusal=problem)
 
 
 def _labels() -> dict[str, str]:

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.fields import faults_at
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings import operations as ops
 from tillhouse.desk.settings.sections import KITCHEN, sections_of
@@ -29,24 +27,19 @@ async def show(page: PageRequest) -> Shown:
         "values": _values({one["stage"]: one for one in found.data}),
         "may_change": page.may(ops.SET_MESSAGES),
     }
+    if page.refusal is not None:
+        faults = faults_at(page.refusal, {"messages": [f"{stage}.*" for stage in STAGES]})
+        labels = {f"{stage}.{part}": f"{sentence(f'kitchen.{stage}')}: {sentence(name)}"
+                  for stage in STAGES for part, name in _PARTS.items()}  # fmt: skip
+        facts |= {"values": page.form, "faults": faults, "labels": labels}
     return Shown("settings/kitchen.html", facts)
 
 
-async def change(page: PageRequest) -> Shown | Onward:
+async def change(page: PageRequest) -> Onward:
     """Set all of them."""
     page.check(ops.SET_MESSAGES)
     messages = [_message(page.form, stage) for stage in STAGES]
-    try:
-        await page.act(ops.SET_MESSAGES, body={"messages": messages})
-    except FormRefused as refused:
-        shown = await show(page)
-        faults = faults_at(refused.problem, {"messages": [f"{stage}.*" for stage in STAGES]})
-        labels = {f"{stage}.{part}": f"{sentence(f'kitchen.{stage}')}: {sentence(name)}"
-                  for stage in STAGES for part, name in _PARTS.items()}  # fmt: skip
-        typed = {"values": page.form, "faults": faults, "labels": labels}
-        return msgspec.structs.replace(
-            shown, facts={**shown.facts, **typed}, refusal=refused.problem
-        )
+    await page.act(ops.SET_MESSAGES, body={"messages": messages})
     return Onward(KITCHEN.address)
 
 

@@ -10,10 +10,9 @@ from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import Frame, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.settings.sections import Section, sections_of
-from tillhouse.kit.errors import Problem
 
 _PER_PAGE = 25
 Data = Mapping[str, Any]
@@ -73,33 +72,25 @@ def pages_of(kind: Kind) -> tuple[PageRoute, ...]:
         page.check(kind.make)
         return await _form(page, kind, None)
 
-    async def make(page: PageRequest) -> Shown | Onward:
+    async def make(page: PageRequest) -> Onward:
         page.check(kind.make)
         body, key = _body(page.form, kind), page.form.get("idempotency_key")
-        try:
-            await page.act(kind.make, body=body, key=key)
-        except FormRefused as refused:
-            return await _form(page, kind, None, refused.problem)
+        await page.act(kind.make, body=body, key=key)
         return Onward(kind.address)
 
     async def show_one(page: PageRequest) -> Shown:
         page.check(kind.change)
-        return await _one(page, kind)
+        found = await page.needed(kind.one, page.path[kind.key])
+        return await _form(page, kind, found.data)
 
-    async def change(page: PageRequest) -> Shown | Onward:
+    async def change(page: PageRequest) -> Onward:
         page.check(kind.change)
-        try:
-            await page.act(kind.change, page.path[kind.key], body=_body(page.form, kind))
-        except FormRefused as refused:
-            return await _one(page, kind, refused.problem)
+        await page.act(kind.change, page.path[kind.key], body=_body(page.form, kind))
         return Onward(kind.address)
 
-    async def delete(page: PageRequest) -> Shown | Onward:
+    async def delete(page: PageRequest) -> Onward:
         page.check(kind.delete)
-        try:
-            await page.act(kind.delete, page.path[kind.key])
-        except FormRefused as refused:
-            return await _one(page, kind, refused.problem)
+        await page.act(kind.delete, page.path[kind.key])
         return Onward(kind.address)
 
     path = f"{kind.address}/{{{kind.key}}}"
@@ -107,10 +98,10 @@ def pages_of(kind: Kind) -> tuple[PageRoute, ...]:
     return (
         PageRoute("GET", kind.address, show_list, goal=kind.section.goal),
         PageRoute("GET", f"{kind.address}/new", show_new, goal=goal),
-        PageRoute("POST", f"{kind.address}/new", make),
+        PageRoute("POST", f"{kind.address}/new", make, refused=show_new),
         PageRoute("GET", path, show_one),
-        PageRoute("POST", path, change),
-        PageRoute("POST", f"{path}/delete", delete),
+        PageRoute("POST", path, change, refused=show_one),
+        PageRoute("POST", f"{path}/delete", delete, refused=show_one),
     )
 
 
@@ -135,17 +126,10 @@ async def _list(page: PageRequest, kind: Kind) -> Shown:
     return Shown("settings/list.html", facts)
 
 
-async def _one(page: PageRequest, kind: Kind, refusal: Problem | None = None) -> Shown:
-    found = await page.needed(kind.one, page.path[kind.key])
-    return await _form(page, kind, found.data, refusal)
-
-
-async def _form(
-    page: PageRequest, kind: Kind, thing: Data | None, refusal: Problem | None = None
-) -> Shown:
+async def _form(page: PageRequest, kind: Kind, thing: Data | None) -> Shown:
     frame = await frame_of(page)
     # The button that deletes it sends none of its fields.
-    is_typed = refusal is not None and kind.fields[0].name in page.form
+    is_typed = kind.fields[0].name in page.form
     facts: dict[str, Any] = {
         **_beside(page, kind, frame),
         "thing": thing,
@@ -155,7 +139,7 @@ async def _form(
         "stores": _stores(frame, thing),
         "may_delete": page.may(kind.delete),
     }
-    return Shown("settings/form.html", facts, refusal=refusal)
+    return Shown("settings/form.html", facts)
 
 
 def _beside(page: PageRequest, kind: Kind, frame: Frame) -> dict[str, Any]:

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import ACCOUNTS, account
 from tillhouse.kit.errors import Problem
@@ -46,24 +44,18 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("wallet/account.html", facts)
 
 
-async def add(page: PageRequest) -> Shown | Onward:
+async def add(page: PageRequest) -> Onward:
     """Keep an account; its provider is asked who holds it."""
     form = page.form
     body = {name: form[name] for name in ("bank_code", "account_number") if form.get(name)}
-    try:
-        made = await page.act(ops.ADD_ACCOUNT, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_list(page), refusal=refused.problem)
+    made = await page.act(ops.ADD_ACCOUNT, body=body, key=form.get("idempotency_key"))
     return Onward(f"{ACCOUNTS}/{made.data['id']}")
 
 
-async def remove(page: PageRequest) -> Shown | Onward:
+async def remove(page: PageRequest) -> Onward:
     """Take an account out of use."""
     account_id = page.path["payout_account_id"]
-    try:
-        await page.act(ops.REMOVE_ACCOUNT, account_id)
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(ops.REMOVE_ACCOUNT, account_id)
     return Onward(f"{ACCOUNTS}/{account_id}")
 
 

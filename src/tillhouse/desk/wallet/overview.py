@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import WALLET, frame_of
-from tillhouse.desk.frame.words import exact, when
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.frame.words import exact
+from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import account, entries, withdrawals
 from tillhouse.kit.errors import Invalid
@@ -55,14 +53,14 @@ async def show(page: PageRequest) -> Shown:
         "may_resume": ops.may_resume(page),
     }
     if controls:
-        at, limit = controls.data["frozenAt"], controls.data["maxPerDay"]
-        facts["frozen_at"] = when(at, frame.zone, frame.local.date()) if at else None
+        limit = controls.data["maxPerDay"]
+        facts["frozen_at"] = frame.when(controls.data["frozenAt"])
         facts["limit"] = "" if limit is None else str(limit)
         facts["limit_shown"] = None if limit is None else exact(limit, frame.currency)
     return Shown("wallet/wallet.html", facts, refusal=refusal)
 
 
-async def freeze(page: PageRequest) -> Shown | Onward:
+async def freeze(page: PageRequest) -> Onward:
     """Let nothing be paid out."""
     body: dict[str, Any] = {"frozen": True}
     if reason := page.form.get("reason"):
@@ -70,19 +68,16 @@ async def freeze(page: PageRequest) -> Shown | Onward:
     return await _set(page, body)
 
 
-async def resume(page: PageRequest) -> Shown | Onward:
+async def resume(page: PageRequest) -> Onward:
     """Let withdrawals go again."""
     return await _set(page, {"frozen": False})
 
 
-async def limit(page: PageRequest) -> Shown | Onward:
+async def limit(page: PageRequest) -> Onward:
     """Set the most that leaves the wallet a day, and nothing else."""
     return await _set(page, {"max_per_day": page.form.get("max_per_day") or None})
 
 
-async def _set(page: PageRequest, body: dict[str, Any]) -> Shown | Onward:
-    try:
-        await page.act(ops.SET_CONTROLS, body=body)
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+async def _set(page: PageRequest, body: dict[str, Any]) -> Onward:
+    await page.act(ops.SET_CONTROLS, body=body)
     return Onward(PATH)

@@ -13,11 +13,11 @@ _MONEY = ("figures", "moves")
 _LIVE = Live((WALLET,), {"wallet.": _MONEY, "payment.": _MONEY, "order.": _MONEY})
 ROUTES = (
     PageRoute("GET", overview.PATH, overview.show, live=_LIVE),
-    PageRoute("POST", f"{overview.PATH}/freeze", overview.freeze),
-    PageRoute("POST", f"{overview.PATH}/resume", overview.resume),
-    PageRoute("POST", f"{overview.PATH}/limit", overview.limit),
+    PageRoute("POST", f"{overview.PATH}/freeze", overview.freeze, refused=overview.show),
+    PageRoute("POST", f"{overview.PATH}/resume", overview.resume, refused=overview.show),
+    PageRoute("POST", f"{overview.PATH}/limit", overview.limit, refused=overview.show),
     PageRoute("GET", withdrawing.NEW, withdrawing.show_form),
-    PageRoute("POST", withdrawing.NEW, withdrawing.withdraw),
+    PageRoute("POST", withdrawing.NEW, withdrawing.withdraw, refused=withdrawing.show_form),
     PageRoute(
         "GET",
         WITHDRAWALS,
@@ -25,9 +25,9 @@ ROUTES = (
         goal=Goal("withdrawals.title", (LIST_WITHDRAWALS,)),
     ),
     PageRoute("GET", _WITHDRAWAL, withdrawing.show_one),
-    PageRoute("POST", f"{_WITHDRAWAL}/cancel", withdrawing.cancel),
+    PageRoute("POST", f"{_WITHDRAWAL}/cancel", withdrawing.cancel, refused=withdrawing.show_one),
     PageRoute("GET", ACCOUNTS, accounts.show_list, goal=Goal("accounts.title", (LIST_ACCOUNTS,))),
-    PageRoute("POST", ACCOUNTS, accounts.add),
+    PageRoute("POST", ACCOUNTS, accounts.add, refused=accounts.show_list),
     PageRoute("GET", _ACCOUNT, accounts.show_one),
-    PageRoute("POST", f"{_ACCOUNT}/remove", accounts.remove),
+    PageRoute("POST", f"{_ACCOUNT}/remove", accounts.remove, refused=accounts.show_one),
 )

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from tillhouse.desk.frame.lists import address, pager
+from tillhouse.desk.frame.lists import pager, views
 from tillhouse.desk.frame.places import WALLET, frame_of
 from tillhouse.desk.frame.words import exact
 from tillhouse.desk.orders.operations import ORDER
-from tillhouse.desk.page import FormRefused, Onward, PageRequest, Shown
+from tillhouse.desk.page import Onward, PageRequest, Shown
 from tillhouse.desk.wallet import operations as ops
 from tillhouse.desk.wallet.words import (
     WITHDRAWALS,
@@ -20,11 +18,11 @@ from tillhouse.desk.wallet.words import (
 from tillhouse.payouts.withdrawals.actions import WithdrawingByOwner
 
 NEW = "/desk/wallet/withdraw"
-VIEWS: Mapping[str, str] = {
-    "all": "",
-    "open": "requested,processing",
-    "completed": "completed",
-    "ended": "failed,cancelled,reversed",
+VIEWS: Mapping[str, Mapping[str, str]] = {
+    "all": {},
+    "open": {"status": "requested,processing"},
+    "completed": {"status": "completed"},
+    "ended": {"status": "failed,cancelled,reversed"},
 }
 _PER_PAGE, _ACCOUNTS_SHOWN = 25, 100
 _FIELDS = ("amount", "payout_account_id", "narration", "reference")
@@ -40,10 +38,7 @@ async def show_list(page: PageRequest) -> Shown:
     facts = {
         "rows": withdrawals(found.data, frame),
         "pager": pager(WITHDRAWALS, query, found.extra["meta"]),
-        "views": [
-            (name, address(WITHDRAWALS, {"status": status}), query.get("status", "") == status)
-            for name, status in VIEWS.items()
-        ],
+        "views": views(WITHDRAWALS, VIEWS, query),
         "may_withdraw": ops.may_withdraw(page),
     }
     return Shown("wallet/withdrawals.html", facts)
@@ -81,7 +76,7 @@ async def show_form(page: PageRequest) -> Shown:
     return Shown("wallet/withdraw.html", facts)
 
 
-async def withdraw(page: PageRequest) -> Shown | Onward:
+async def withdraw(page: PageRequest) -> Onward:
     """Withdraw money from the wallet."""
     form = page.form
     body: dict[str, Any] = {name: form[name] for name in _FIELDS if form.get(name)}
@@ -90,18 +85,12 @@ async def withdraw(page: PageRequest) -> Shown | Onward:
     }
     if refund:
         body["refund"] = refund
-    try:
-        made = await page.act(ops.WITHDRAW, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_form(page), refusal=refused.problem)
+    made = await page.act(ops.WITHDRAW, body=body, key=form.get("idempotency_key"))
     return Onward(f"{WITHDRAWALS}/{made.data['id']}")
 
 
-async def cancel(page: PageRequest) -> Shown | Onward:
+async def cancel(page: PageRequest) -> Onward:
     """Cancel a withdrawal that was not sent yet."""
     withdrawal_id = page.path["withdrawal_id"]
-    try:
-        await page.act(ops.CANCEL, withdrawal_id, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(ops.CANCEL, withdrawal_id, key=page.form.get("idempotency_key"))
     return Onward(f"{WITHDRAWALS}/{withdrawal_id}")

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import sentence
-from tillhouse.desk.frame.words import exact, money_column, named, when
+from tillhouse.desk.frame.words import exact, money_column, named
 
 WITHDRAWALS = "/desk/wallet/withdrawals"
 ACCOUNTS = "/desk/wallet/accounts"
@@ -41,7 +41,7 @@ def entries(told: list[Data], frame: Frame) -> list[EntryRow]:
             if one["transactionId"]
             else None,
             at=one["occurredAt"],
-            when=when(one["occurredAt"], frame.zone, frame.local.date()),
+            when=frame.when(one["occurredAt"]),
             amount=amount,
             balance=balance,
         )
@@ -72,7 +72,7 @@ def withdrawals(told: list[Data], frame: Frame) -> list[WithdrawalRow]:
             more=one["failureReason"] or one["narration"] or "",
             by=one["requestedBy"]["name"],
             at=one["createdAt"],
-            when=when(one["createdAt"], frame.zone, frame.local.date()),
+            when=frame.when(one["createdAt"]),
             state=one["status"],
             amount=amount,
         )
@@ -82,11 +82,7 @@ def withdrawals(told: list[Data], frame: Frame) -> list[WithdrawalRow]:
 
 def withdrawal_facts(one: Data, frame: Frame) -> Iterator[Fact]:
     """Everything about a withdrawal that is told."""
-    account, currency, today = one["payoutAccount"], one["currency"], frame.local.date()
-    times = {
-        name: when(one[key], frame.zone, today) if one[key] else None
-        for name, key in (("requested", "createdAt"), ("sent", "sentAt"), ("ended", "endedAt"))
-    }
+    account, currency = one["payoutAccount"], one["currency"]
     for name, value, to in (
         ("bank", account["bankName"] or account["bankCode"], None),
         ("number", account["accountNumber"], f"{ACCOUNTS}/{account['id']}"),
@@ -100,7 +96,9 @@ def withdrawal_facts(one: Data, frame: Frame) -> Iterator[Fact]:
         ("transaction", one["transactionId"],
          f"/desk/finance/transactions/{one['transactionId']}"),
         ("by", one["requestedBy"]["name"], None),
-        *((name, value, None) for name, value in times.items()),
+        ("requested", frame.when(one["createdAt"]), None),
+        ("sent", frame.when(one["sentAt"]), None),
+        ("ended", frame.when(one["endedAt"]), None),
         ("provider", one["provider"].capitalize(), None),
         ("at_provider", one["providerReference"], None),
         ("id", one["id"], None),
@@ -136,7 +134,7 @@ def account(one: Data, frame: Frame, now: datetime) -> AccountRow:
         holder=one["accountName"] or "",
         state="cooling" if is_cooling else one["status"],
         error=one["error"] or "",
-        usable=when(usable, frame.zone, frame.local.date()) if usable and is_cooling else "",
+        usable=frame.when(usable) if is_cooling else "",
         provider=one["provider"].capitalize(),
     )
 

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys.words import KEYS
 from tillhouse.desk.frame.places import LIST_KEYS, frame_of
-from tillhouse.desk.frame.words import when
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 APPS = f"{KEYS}/apps"
 
@@ -21,7 +18,7 @@ async def show(page: PageRequest) -> Shown:
         {"name": one["name"], "is_default": one["isDefault"],
          "address": f"{KEYS}?app={one['id']}",
          "keys": sum(key["developerAppId"] == one["id"] for key in keys.data),
-         "created": when(one["createdAt"], frame.zone, frame.local.date())}
+         "created": frame.when(one["createdAt"])}
         for one in found.data
         if one["environment"] == page.mode
     ]  # fmt: skip
@@ -29,17 +26,14 @@ async def show(page: PageRequest) -> Shown:
     return Shown("developers/keys/apps.html", facts)
 
 
-async def make(page: PageRequest) -> Shown | Onward:
+async def make(page: PageRequest) -> Onward:
     """Make an app."""
     body = {"name": page.form.get("name", ""), "environment": page.mode}
-    try:
-        await page.act(ops.MAKE_APP, body=body, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show(page), refusal=refused.problem)
+    await page.act(ops.MAKE_APP, body=body, key=page.form.get("idempotency_key"))
     return Onward(APPS)
 
 
 ROUTES = (
     PageRoute("GET", APPS, show, goal=Goal("apps.title", (ops.LIST_APPS,))),
-    PageRoute("POST", APPS, make),
+    PageRoute("POST", APPS, make, refused=show),
 )

@@ -1,6 +1,6 @@
 """Pages of API keys: the list, a new one, and one with its scopes and its secret."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,11 +17,11 @@ from tillhouse.desk.frame.places import (
     LIST_STORES,
     frame_of,
 )
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.session.forms import Form
 from tillhouse.desk.wallet.operations import LIST_ACCOUNTS
 from tillhouse.http.route import Scope
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Missing
 from tillhouse.kit.secrets import Environment
 
 NEW = f"{KEYS}/new"
@@ -57,7 +57,13 @@ async def show_list(page: PageRequest) -> Shown:
 
 async def show_new(page: PageRequest) -> Shown:
     """The form of a new key, with the scopes of a preset where one is chosen."""
-    return await _new(page)
+    apps, chosen = await app_names(page), page.request.query.get("preset")
+    grantable = _grantable(page, await _catalogue(page))
+    # A form that was sent and refused keeps the scopes that were ticked.
+    form = page.form if page.form.pairs else words.preset(chosen, grantable)
+    facts = await _form(page, form, grantable)
+    facts |= {"apps": list(apps.items()), "presets": list(words.PRESETS), "preset": chosen}
+    return await _with_faults(page, Shown("developers/keys/new.html", facts))
 
 
 async def make(page: PageRequest) -> Shown:
@@ -67,81 +73,13 @@ async def make(page: PageRequest) -> Shown:
     body |= {"environment": page.mode, "scopes": form.all("scopes")}
     if app := form.get("developer_app_id"):
         body["developer_app_id"] = app
-    try:
-        made = await page.act(ops.MAKE, body=body, key=form.get("idempotency_key"))
-    except FormRefused as refused:
-        return _refused(await _new(page), refused.problem, body)
+    made = await page.act(ops.MAKE, body=body, key=form.get("idempotency_key"))
     return await _told(page, made.data, "made")
 
 
 async def show_one(page: PageRequest) -> Shown:
     """One key: what it may do, from where, and what is known of it."""
-    return await _one(page)
-
-
-async def change(page: PageRequest) -> Shown | Onward:
-    """Change the fields that differ from what the key has."""
-    frame, form = await frame_of(page), page.form
-    key = (await page.needed(ops.KEY, page.path["key_id"])).data
-    was = words.body(words.fields(key, frame), frame.currency)
-    wanted = words.body(form, frame.currency)
-    body = {name: value for name, value in wanted.items() if _differs(value, was[name])}
-    try:
-        await page.act(ops.CHANGE, page.path["key_id"], body=body)
-    except FormRefused as refused:
-        return _refused(await _one(page, form), refused.problem, body)
-    return Onward(f"{KEYS}/{key['id']}?done=changed")
-
-
-async def rotate(page: PageRequest) -> Shown:
-    """Give it a new secret, and tell that this once."""
-    try:
-        made = await page.act(ops.ROTATE, page.path["key_id"], key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
-    return await _told(page, made.data, "rotated")
-
-
-async def view_secret(page: PageRequest) -> Shown:
-    """Tell its secret again, after the password."""
-    try:
-        viewed = await page.act(ops.VIEW_SECRET, page.path["key_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
-    key = (await page.needed(ops.KEY, page.path["key_id"])).data
-    return await _told(page, {**key, "secret": viewed.data["secret"]}, "viewed")
-
-
-async def revoke(page: PageRequest) -> Shown | Onward:
-    """End it at once."""
-    try:
-        await page.act(ops.REVOKE, page.path["key_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
-    return Onward(f"{KEYS}/{page.path['key_id']}")
-
-
-async def delete(page: PageRequest) -> Shown | Onward:
-    """Remove it for good."""
-    try:
-        await page.act(ops.DELETE, page.path["key_id"])
-    except FormRefused as refused:
-        return msgspec.structs.replace(await _one(page), refusal=refused.problem)
-    return Onward(KEYS)
-
-
-async def _new(page: PageRequest) -> Shown:
-    apps, chosen = await app_names(page), page.request.query.get("preset")
-    grantable = _grantable(page, await _catalogue(page))
-    # A form that was sent and refused keeps the scopes that were ticked.
-    form = page.form if page.form.pairs else words.preset(chosen, grantable)
-    facts = await _form(page, form, grantable)
-    facts |= {"apps": list(apps.items()), "presets": list(words.PRESETS), "preset": chosen}
-    return Shown("developers/keys/new.html", facts)
-
-
-async def _one(page: PageRequest, form: Form | None = None) -> Shown:
-    frame = await frame_of(page)
+    frame, form = await frame_of(page), page.form if "name" in page.form else None
     key = (await page.needed(ops.KEY, page.path["key_id"])).data
     if key["environment"] != page.mode:
         # Each page shows one book; the switch beside it leads to the other.
@@ -159,7 +97,44 @@ async def _one(page: PageRequest, form: Form | None = None) -> Shown:
         # A key beyond the right of a role can be ended by it, and no more.
         "beyond": [name for name in key["scopes"] if name not in grantable],
     }
-    return Shown("developers/keys/key.html", facts)
+    shown = Shown("developers/keys/key.html", facts)
+    return await _with_faults(page, shown) if form else shown
+
+
+async def change(page: PageRequest) -> Onward:
+    """Change the fields that differ from what the key has."""
+    frame, form = await frame_of(page), page.form
+    key = (await page.needed(ops.KEY, page.path["key_id"])).data
+    was = words.body(words.fields(key, frame), frame.currency)
+    wanted = words.body(form, frame.currency)
+    body = {name: value for name, value in wanted.items() if _differs(value, was[name])}
+    await page.act(ops.CHANGE, page.path["key_id"], body=body)
+    return Onward(f"{KEYS}/{key['id']}?done=changed")
+
+
+async def rotate(page: PageRequest) -> Shown:
+    """Give it a new secret, and tell that this once."""
+    made = await page.act(ops.ROTATE, page.path["key_id"], key=page.form.get("idempotency_key"))
+    return await _told(page, made.data, "rotated")
+
+
+async def view_secret(page: PageRequest) -> Shown:
+    """Tell its secret again, after the password."""
+    viewed = await page.act(ops.VIEW_SECRET, page.path["key_id"])
+    key = (await page.needed(ops.KEY, page.path["key_id"])).data
+    return await _told(page, {**key, "secret": viewed.data["secret"]}, "viewed")
+
+
+async def revoke(page: PageRequest) -> Onward:
+    """End it at once."""
+    await page.act(ops.REVOKE, page.path["key_id"])
+    return Onward(f"{KEYS}/{page.path['key_id']}")
+
+
+async def delete(page: PageRequest) -> Onward:
+    """Remove it for good."""
+    await page.act(ops.DELETE, page.path["key_id"])
+    return Onward(KEYS)
 
 
 async def _form(page: PageRequest, form: Form, grantable: set[str]) -> dict[str, Any]:
@@ -193,9 +168,12 @@ def _differs(value: Any, was: Any) -> bool:
     return sorted(value) != sorted(was) if isinstance(value, list) else value != was
 
 
-def _refused(shown: Shown, problem: Problem, sent: Mapping[str, Any]) -> Shown:
-    facts = {**shown.facts, "faults": words.faults_of(problem, sent)}
-    return msgspec.structs.replace(shown, facts=facts, refusal=problem)
+async def _with_faults(page: PageRequest, shown: Shown) -> Shown:
+    if page.refusal is None:
+        return shown
+    sent = words.body(page.form, (await frame_of(page)).currency)
+    facts = {**shown.facts, "faults": words.faults_of(page.refusal, sent)}
+    return msgspec.structs.replace(shown, facts=facts)
 
 
 async def _told(page: PageRequest, key: words.Data, how: str) -> Shown:
@@ -219,11 +197,11 @@ async def _told(page: PageRequest, key: words.Data, how: str) -> Shown:
 ROUTES = (
     PageRoute("GET", KEYS, show_list),
     PageRoute("GET", NEW, show_new, goal=Goal("api_keys.new", (ops.MAKE,), "action")),
-    PageRoute("POST", NEW, make),
+    PageRoute("POST", NEW, make, refused=show_new),
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/change", change),
-    PageRoute("POST", f"{_ONE}/rotate", rotate),
-    PageRoute("POST", f"{_ONE}/secret", view_secret),
-    PageRoute("POST", f"{_ONE}/revoke", revoke),
-    PageRoute("POST", f"{_ONE}/delete", delete),
+    PageRoute("POST", f"{_ONE}/change", change, refused=show_one),
+    PageRoute("POST", f"{_ONE}/rotate", rotate, refused=show_one),
+    PageRoute("POST", f"{_ONE}/secret", view_secret, refused=show_one),
+    PageRoute("POST", f"{_ONE}/revoke", revoke, refused=show_one),
+    PageRoute("POST", f"{_ONE}/delete", delete, refused=show_one),
 )

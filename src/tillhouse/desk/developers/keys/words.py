@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import counted, fault, sentence
-from tillhouse.desk.frame.words import exact, moment, when
+from tillhouse.desk.frame.words import exact, moment
 from tillhouse.desk.session.forms import Form
 from tillhouse.kit.errors import Problem
 
@@ -71,8 +71,6 @@ def preset(wanted: str | None, grantable: Iterable[str]) -> Form:
 
 def row(one: Data, catalogue: Sequence[Data], apps: Mapping[str, str], frame: Frame) -> KeyRow:
     """A key as the list shows it."""
-    today = frame.local.date()
-    used, expires = one["lastUsedAt"], one["expiresAt"]
     return KeyRow(
         address=f"{KEYS}/{one['id']}",
         name=one["name"],
@@ -81,9 +79,9 @@ def row(one: Data, catalogue: Sequence[Data], apps: Mapping[str, str], frame: Fr
         scopes=counted("api_keys.scopes", len(one["scopes"])),
         risk=highest_risk(one["scopes"], catalogue),
         places=", ".join(one["allowedIpRanges"][:2]) or sentence("api_keys.anywhere"),
-        used=when(used, frame.zone, today) if used else sentence("api_keys.never"),
+        used=frame.when(one["lastUsedAt"]) or sentence("api_keys.never"),
         used_from=one["lastUsedIp"],
-        expires=when(expires, frame.zone, today) if expires else sentence("api_keys.never"),
+        expires=frame.when(one["expiresAt"]) or sentence("api_keys.never"),
         state=one["status"],
     )
 
@@ -109,21 +107,16 @@ def groups(
 
 def facts(one: Data, apps: Mapping[str, str], frame: Frame) -> list[tuple[str, str, None]]:
     """The facts of a key, as label and value."""
-    today = frame.local.date()
-
-    def at(name: str) -> str | None:
-        return when(one[name], frame.zone, today) if one[name] else None
-
     told = (
         ("public_key", one["publicKey"]),
         ("secret", f"{one['secretPrefix']}…"),
         ("app", apps.get(one["developerAppId"])),
-        ("used", at("lastUsedAt") or sentence("api_keys.never")),
+        ("used", frame.when(one["lastUsedAt"]) or sentence("api_keys.never")),
         ("used_from", one["lastUsedIp"]),
-        ("expires", at("expiresAt") or sentence("api_keys.never")),
-        ("revoked", at("revokedAt")),
+        ("expires", frame.when(one["expiresAt"]) or sentence("api_keys.never")),
+        ("revoked", frame.when(one["revokedAt"])),
         ("policy", _limits(one["withdrawalPolicy"])),
-        ("created", at("createdAt")),
+        ("created", frame.when(one["createdAt"])),
         ("id", one["id"]),
     )
     return [(sentence(f"api_key_fact.{name}"), value, None) for name, value in told if value]

@@ -10,7 +10,6 @@ from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import AUDIT, LIST_ENDPOINTS, LIST_KEYS, frame_of
-from tillhouse.desk.frame.words import when_exactly
 from tillhouse.desk.page import Goal, Live, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 
@@ -26,9 +25,8 @@ async def show_audit(page: PageRequest) -> Shown:
     wanted = {name: query[name] for name in _FILTERS if query.get(name)}
     found = await page.needed(AUDIT, per_page=_PER_PAGE, **wanted)
     keys = (await page.needed(LIST_KEYS)).data
-    today = frame.local.date()
     facts: dict[str, Any] = {
-        "rows": [one | {"when": when_exactly(one["createdAt"], frame.zone, today)}
+        "rows": [one | {"when": frame.when_exactly(one["createdAt"])}
                  for one in found.data],
         "pager": pager(LOGS, query, found.extra["meta"]),
         "keys": [(one["id"], one["name"]) for one in keys],
@@ -42,11 +40,10 @@ async def show_events(page: PageRequest) -> Shown:
     found = await page.needed(ops.LATEST_EVENTS, events=chosen)
     catalogue = (await page.needed(ops.CATALOGUE)).data
     labels = {one["type"]: one["label"] for one in catalogue}
-    today = frame.local.date()
     rows = [
         {"address": f"{EVENTS}/{one['id']}", "type": one["type"], "at": one["created"],
          "label": labels.get(one["type"], ""),
-         "when": when_exactly(one["created"], frame.zone, today)}
+         "when": frame.when_exactly(one["created"])}
         for one in found.data[:_EVENTS_SHOWN]
     ]  # fmt: skip
     return Shown("developers/logs/events.html", {"rows": rows, "types": list(labels)})
@@ -67,7 +64,7 @@ async def show_event(page: PageRequest) -> Shown:
     facts: dict[str, Any] = {
         "event": event,
         "kind": kind,
-        "when": when_exactly(event["created"], frame.zone, frame.local.date()),
+        "when": frame.when_exactly(event["created"]),
         "payload": payloads.shown(event),
         "fields": figures.fields(kind["schema"], event["data"]) if kind else [],
         "rows": [words.delivery(one, names, frame) for one in listed.data],

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import msgspec
-
 from tillhouse.desk.developers.apps import app_names
 from tillhouse.desk.developers.payloads import payload_of
 from tillhouse.desk.developers.webhooks import operations as ops
@@ -11,7 +9,7 @@ from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.developers.webhooks.words import DELIVERIES
 from tillhouse.desk.frame.lists import address
 from tillhouse.desk.frame.places import LIST_ENDPOINTS, frame_of
-from tillhouse.desk.page import FormRefused, Goal, Onward, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Invalid, Missing
 
 _ONE = DELIVERIES + "/{delivery_id}"
@@ -71,18 +69,15 @@ async def show_one(page: PageRequest) -> Shown:
     return Shown("developers/webhooks/delivery.html", facts)
 
 
-async def resend(page: PageRequest) -> Shown | Onward:
+async def resend(page: PageRequest) -> Onward:
     """Queue the same event again."""
     delivery_id = page.path["delivery_id"]
-    try:
-        await page.act(ops.RESEND, delivery_id, key=page.form.get("idempotency_key"))
-    except FormRefused as refused:
-        return msgspec.structs.replace(await show_one(page), refusal=refused.problem)
+    await page.act(ops.RESEND, delivery_id, key=page.form.get("idempotency_key"))
     return Onward(f"{DELIVERIES}/{delivery_id}?done=queued")
 
 
 ROUTES = (
     PageRoute("GET", DELIVERIES, show_list, goal=Goal("deliveries.title", (ops.LIST_DELIVERIES,))),
     PageRoute("GET", _ONE, show_one),
-    PageRoute("POST", f"{_ONE}/resend", resend),
+    PageRoute("POST", f"{_ONE}/resend", resend, refused=show_one),
 )

@@ -12,9 +12,8 @@ from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks.verifying import LANGUAGES, Language, code, program
 from tillhouse.desk.developers.webhooks.words import WEBHOOKS
 from tillhouse.desk.frame.places import frame_of
-from tillhouse.desk.frame.words import when_exactly
 from tillhouse.desk.operations import Operation
-from tillhouse.desk.page import FormRefused, Goal, PageRequest, PageRoute, Shown
+from tillhouse.desk.page import Goal, PageRequest, PageRoute, Shown
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.signing import service_signature
@@ -27,7 +26,28 @@ _LOOKED_AT = 5
 
 async def show(page: PageRequest) -> Shown:
     """How the deliveries of an app are signed, without the secret."""
-    return await _shown(page, page.request.query)
+    asked: Mapping[str, str] = page.form if page.form.pairs else page.request.query
+    frame, apps = await frame_of(page), await app_names(page)
+    app = asked.get("developer_app_id") or asked.get("app") or next(iter(apps))
+    settings = (await page.needed(ops.SETTINGS, developer_app_id=app)).data if app in apps else []
+    if not settings:
+        raise Missing
+    [one] = settings
+    language = _language(asked.get("language"))
+    facts: dict[str, Any] = {
+        "apps": list(apps.items()),
+        "app": app,
+        "prefix": one["secretPrefix"],
+        "rotated": frame.when_exactly(one["rotatedAt"]),
+        "languages": LANGUAGES,
+        "language": language,
+        "code": code(language),
+        "is_told": False,
+        "secret": None,
+        "how": None,
+        "has_delivery": False,
+    }
+    return Shown("developers/webhooks/signing.html", facts)
 
 
 async def view(page: PageRequest) -> Shown:
@@ -42,13 +62,9 @@ async def rotate(page: PageRequest) -> Shown:
 
 async def _told(page: PageRequest, operation: Operation, how: str, key: str | None = None) -> Shown:
     body = {"developer_app_id": page.form.get("developer_app_id")}
-    try:
-        told = await page.act(operation, page.mode, body=body, key=key)
-    except FormRefused as refused:
-        shown = await _shown(page, page.form)
-        return msgspec.structs.replace(shown, refusal=refused.problem)
+    told = await page.act(operation, page.mode, body=body, key=key)
     secret: str | None = told.data["secret"]
-    shown = await _shown(page, page.form)
+    shown = await show(page)
     facts: dict[str, Any] = {**shown.facts, "how": how, "secret": secret, "is_told": True}
     last = await _last(page, shown.facts["app"]) if secret else None
     if secret and last is not None:
@@ -58,31 +74,6 @@ async def _told(page: PageRequest, operation: Operation, how: str, key: str | No
         facts["code"] = program(shown.facts["language"], body_sent, header, secret)
     facts["has_delivery"] = last is not None
     return msgspec.structs.replace(shown, facts=facts, is_secret=True)
-
-
-async def _shown(page: PageRequest, asked: Mapping[str, str]) -> Shown:
-    frame, apps = await frame_of(page), await app_names(page)
-    app = asked.get("developer_app_id") or asked.get("app") or next(iter(apps))
-    settings = (await page.needed(ops.SETTINGS, developer_app_id=app)).data if app in apps else []
-    if not settings:
-        raise Missing
-    [one] = settings
-    language = _language(asked.get("language"))
-    rotated = one["rotatedAt"]
-    facts: dict[str, Any] = {
-        "apps": list(apps.items()),
-        "app": app,
-        "prefix": one["secretPrefix"],
-        "rotated": when_exactly(rotated, frame.zone, frame.local.date()) if rotated else None,
-        "languages": LANGUAGES,
-        "language": language,
-        "code": code(language),
-        "is_told": False,
-        "secret": None,
-        "how": None,
-        "has_delivery": False,
-    }
-    return Shown("developers/webhooks/signing.html", facts)
 
 
 async def _last(page: PageRequest, app: str) -> tuple[bytes, int] | None:
@@ -103,6 +94,6 @@ def _language(name: str | None) -> Language:
 
 ROUTES = (
     PageRoute("GET", SIGNING, show, goal=Goal("signing.title", (ops.SETTINGS,))),
-    PageRoute("POST", f"{SIGNING}/view", view),
-    PageRoute("POST", f"{SIGNING}/rotate", rotate),
+    PageRoute("POST", f"{SIGNING}/view", view, refused=show),
+    PageRoute("POST", f"{SIGNING}/rotate", rotate, refused=show),
 )

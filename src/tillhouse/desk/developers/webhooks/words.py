@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tillhouse.desk import charts
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.sentences import counted, sentence
-from tillhouse.desk.frame.words import moment, when, when_exactly
+from tillhouse.desk.frame.words import moment
 from tillhouse.kit.clock import parse_timestamp
 
 WEBHOOKS = "/desk/developers/webhooks"
@@ -78,7 +78,6 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 def endpoint(one: Data, deliveries: Sequence[Data], frame: Frame) -> EndpointRow:
     """An endpoint as the list shows it."""
-    delivered = one["lastDeliveredAt"]
     return EndpointRow(
         address=f"{WEBHOOKS}/{one['id']}",
         name=one["name"],
@@ -88,9 +87,7 @@ def endpoint(one: Data, deliveries: Sequence[Data], frame: Frame) -> EndpointRow
         else counted("webhooks.event_count", len(one["events"])),
         state=state(one),
         ticks=ticks([each for each in deliveries if each["webhookEndpointId"] == one["id"]]),
-        delivered=when(delivered, frame.zone, frame.local.date())
-        if delivered
-        else sentence("api_keys.never"),
+        delivered=frame.when(one["lastDeliveredAt"]) or sentence("api_keys.never"),
     )
 
 
@@ -116,25 +113,23 @@ def is_waiting(deliveries: Sequence[Data], now: datetime) -> bool:
 
 def trouble(one: Data, frame: Frame) -> str | None:
     """How an endpoint fails, and what comes of it."""
-    today = frame.local.date()
     if one["status"] == "disabled":
-        at = when_exactly(one["disabledAt"], frame.zone, today)
+        at = frame.when_exactly(one["disabledAt"])
         return sentence("webhooks.is_disabled", when=at)
     if not one["failingSince"]:
         return None
-    since = when_exactly(one["failingSince"], frame.zone, today)
+    since = frame.when_exactly(one["failingSince"])
     failures = counted("webhooks.failures", one["failureCount"], since=since)
     return f"{failures} {counted('webhooks.until_disabled', one['failuresToDisable'] or 0)}"
 
 
 def facts(one: Data, apps: Mapping[str, str], frame: Frame) -> list[tuple[str, str, None]]:
     """The facts of an endpoint, as label and value."""
-    today = frame.local.date()
     told = (
         ("url", one["url"]),
         ("app", apps.get(one["developerAppId"])),
-        ("delivered", one["lastDeliveredAt"] and when(one["lastDeliveredAt"], frame.zone, today)),
-        ("made", when(one["createdAt"], frame.zone, today)),
+        ("delivered", frame.when(one["lastDeliveredAt"])),
+        ("made", frame.when(one["createdAt"])),
         ("id", one["id"]),
     )
     return [(sentence(f"endpoint_fact.{name}"), value, None) for name, value in told if value]
@@ -151,7 +146,6 @@ def groups(catalogue: Sequence[Data], chosen: Sequence[str]) -> list[tuple[str, 
 
 def delivery(one: Data, names: Mapping[str, str], frame: Frame) -> DeliveryRow:
     """A delivery as a list shows it."""
-    today = frame.local.date()
     return DeliveryRow(
         address=f"{DELIVERIES}/{one['id']}",
         event=one["eventType"],
@@ -159,9 +153,9 @@ def delivery(one: Data, names: Mapping[str, str], frame: Frame) -> DeliveryRow:
         state=delivery_state(one),
         attempts=one["attempts"],
         answer=_answer(one["responseStatus"], one["errorMessage"]),
-        next=when_exactly(one["nextAttemptAt"], frame.zone, today) if one["nextAttemptAt"] else "",
+        next=frame.when_exactly(one["nextAttemptAt"]),
         at=one["createdAt"],
-        when=when_exactly(one["createdAt"], frame.zone, today),
+        when=frame.when_exactly(one["createdAt"]),
     )
 
 
@@ -175,12 +169,11 @@ def delivery_facts(
     one: Data, names: Mapping[str, str], frame: Frame
 ) -> Iterator[tuple[str, str, str | None]]:
     """The facts of a delivery, as label, value and the page that it leads to."""
-    today = frame.local.date()
     name, endpoint_id = names.get(one["webhookEndpointId"]), one["webhookEndpointId"]
     for label, value, address in (
         ("endpoint", name, f"{WEBHOOKS}/{endpoint_id}"),
         ("url", one["url"], None),
-        ("made", when_exactly(one["createdAt"], frame.zone, today), None),
+        ("made", frame.when_exactly(one["createdAt"]), None),
         ("attempts", str(one["attempts"]), None),
         ("event_id", one["eventId"], None),
         ("id", one["id"], None),
