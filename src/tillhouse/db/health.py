@@ -31,6 +31,7 @@ class DatabaseHealth:
     def __init__(self) -> None:
         self._away_since_s: float | None = None
         self._is_silent = False
+        self._back_at_s = 0.0
         self._full_since_s: float | None = None
         self._full_at_s = 0.0
 
@@ -51,10 +52,14 @@ class DatabaseHealth:
             detail = str(error)[:200] if detail is None else detail
             log.warning("database_away", error=type(error).__name__, detail=detail)
 
-    def note_silent(self, error: BaseException) -> None:
-        """Tell that the database confirms nothing, not even that a statement is given up."""
-        self._is_silent = True
-        self.note_away(error, "the server answers nothing")
+    def note_silent(self, error: BaseException, since_s: float) -> None:
+        """Tell that the database has confirmed nothing since then, not even a statement's end.
+
+        One that was asked before the database was back tells of the outage that is over.
+        """
+        if since_s >= self._back_at_s:
+            self._is_silent = True
+            self.note_away(error, "the server answers nothing")
 
     def note_connected(self, *, is_new: bool) -> None:
         """Tell that it is back, if it was away; while it is silent, only a new one says so."""
@@ -68,7 +73,8 @@ class DatabaseHealth:
         """Tell that it is back, if it was away: it has answered."""
         if self._away_since_s is None:
             return
-        after_s = time.monotonic() - self._away_since_s
+        self._back_at_s = time.monotonic()
+        after_s = self._back_at_s - self._away_since_s
         self._away_since_s, self._is_silent = None, False
         log.warning("database_back", after_s=round(after_s, 1))
 

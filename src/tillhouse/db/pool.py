@@ -209,11 +209,12 @@ class Db:
         connection = self._connection
         if connection is not None and self.write:
             # A connection that died has left the pool by itself, and refuses every word.
+            began_s = time.monotonic()
             try:
                 await connection.execute("ROLLBACK", timeout=RELEASED_WITHIN_S)
             except FAILURES as error:
                 if isinstance(error, TimeoutError):
-                    DATABASE_HEALTH.note_silent(error)
+                    DATABASE_HEALTH.note_silent(error, began_s)
                 with contextlib.suppress(*FAILURES):
                     connection.terminate()
         await self.release()
@@ -282,8 +283,8 @@ class Pool:
     async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Any:
         """One connection, within some seconds or not at all."""
         inner = self._inner(write=write, fails_fast=fails_fast)
-        is_idle = inner.get_idle_size() > 0
-        if not is_idle and time.monotonic() < self._away_until:
+        is_idle, began_s = inner.get_idle_size() > 0, time.monotonic()
+        if not is_idle and began_s < self._away_until:
             raise Unavailable(retry_after_s=1)
         try:
             # One that is idle is there at once, and a timer costs more than taking it.
@@ -291,7 +292,7 @@ class Pool:
         except TimeoutError as error:
             # Not all of them are open: it was a new one that was waited for.
             if inner.get_size() < inner.get_max_size():
-                DATABASE_HEALTH.note_silent(error)
+                DATABASE_HEALTH.note_silent(error, began_s)
             raise Unavailable(retry_after_s=1) from error
         except CANNOT_CONNECT as error:
             self._away_until = time.monotonic() + AWAY_S
@@ -307,10 +308,11 @@ class Pool:
         """Take a connection back."""
         inner = self._inner(write=write, fails_fast=fails_fast)
         # One whose statement was given up is closed when the server doesn't confirm that.
+        began_s = time.monotonic()
         try:
             await inner.release(connection, timeout=RELEASED_WITHIN_S)
         except TimeoutError as error:
-            DATABASE_HEALTH.note_silent(error)
+            DATABASE_HEALTH.note_silent(error, began_s)
 
     def _inner(self, *, write: bool, fails_fast: bool) -> asyncpg.Pool:
         if fails_fast:
