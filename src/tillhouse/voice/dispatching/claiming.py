@@ -80,11 +80,9 @@ async def intend(
     services: Services, db: Db, call: Claimed, now: datetime, hold: CallLease
 ) -> Intent:
     """Hold a locked call, and note that it is about to be dialled."""
-    account = NumberAccount()
-    if call.settings_sealed is not None:
-        account = await unseal(
-            services.vault, db, call.business_id, call.number_id, call.settings_sealed
-        )
+    account = await unseal(
+        services.vault, db, call.business_id, call.number_id, call.settings_sealed
+    )
     attempt_id = new_id()
     await store.update_dialing(db, call, attempt_id, now, hold.until, now + hold.pace)
     return Intent(

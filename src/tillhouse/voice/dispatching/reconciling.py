@@ -12,7 +12,6 @@ from tillhouse.providers.telephony.provider import (
     Clock,
     Dial,
     LineEnded,
-    NumberAccount,
     ProviderName,
     Telephone,
 )
@@ -59,11 +58,9 @@ async def reconcile(
             return True
         await leases.take_lease(db, call.key, now + LEASE)
         attempt_id = await leases.find_attempt_id(db, call.key, call.attempt)
-        account = NumberAccount()
-        if call.settings_sealed is not None:
-            account = await unseal(
-                services.vault, db, call.business_id, call.number_id, call.settings_sealed
-            )
+        account = await unseal(
+            services.vault, db, call.business_id, call.number_id, call.settings_sealed
+        )
     ended = None
     telephone = telephones.get(call.provider)  # pyright: ignore[reportArgumentType]
     if telephone is not None and attempt_id is not None:
