@@ -11,6 +11,11 @@ async def find_time_zone(db: Db, business_id: BusinessId) -> str:
     return await db.fetchval("SELECT time_zone FROM businesses WHERE id = $1", business_id)
 
 
+async def find_country(db: Db, business_id: BusinessId) -> str:
+    """Where numbers without a country code are dialled."""
+    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
+
+
 async def lock_role(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
     """The role of a member, who keeps it until the transaction ends; None: no member any more."""
     return await db.fetchval(

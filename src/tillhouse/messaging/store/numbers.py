@@ -7,7 +7,7 @@ from typing import LiteralString
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, NumberId
+from tillhouse.kit.ids import BookId, BookKey, NumberId
 from tillhouse.kit.page import Page
 
 _NUMBER: LiteralString = """
@@ -121,8 +121,3 @@ async def find_reported(db: Db, book_id: BookId, number_id: NumberId) -> Record 
         book_id,
         number_id,
     )
-
-
-async def find_country(db: Db, business_id: BusinessId) -> str:
-    """Where numbers without a country code are dialled."""
-    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

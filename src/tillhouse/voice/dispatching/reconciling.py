@@ -8,6 +8,7 @@ import structlog
 
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.kit.partial import facts_of
 from tillhouse.providers.telephony.provider import (
     Clock,
     Dial,
@@ -102,12 +103,7 @@ async def _ask(telephone: Telephone, dial: Dial) -> LineEnded | None:
 async def _write(db: Db, call: Claimed, ended: LineEnded | None, now: datetime) -> None:
     end, over = _NOTHING_KNOWN, rules.OUTCOME_UNKNOWN
     if ended is not None:
-        end = AttemptEnd(
-            result=ended.result,
-            ended_by=ended.ended_by,
-            sip_status=ended.sip_status,
-            detail=ended.detail or None,
-        )
+        end = facts_of(AttemptEnd, ended, detail=ended.detail or None)
         made = rules.Attempted(
             attempt=call.attempt,
             max_attempts=call.max_attempts,

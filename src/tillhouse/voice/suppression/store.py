@@ -10,7 +10,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey, BusinessId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
 _SUPPRESSION: LiteralString = """
@@ -81,8 +81,3 @@ async def list_suppressions(
         + where.window(page),
         *where.args,
     )
-
-
-async def find_country(db: Db, business_id: BusinessId) -> str:
-    """Where numbers without a country code are dialled."""
-    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
