@@ -39,12 +39,11 @@ class BookTerms(msgspec.Struct, frozen=True):
 
 async def find_terms(db: Db, book_id: BookId) -> BookTerms:
     """The currency and the time zone of a book."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT u.currency, u.time_zone FROM books k JOIN businesses u ON u.id = k.business_id
         WHERE k.id = $1
         """,
         book_id,
     )
-    assert row is not None, "every call has a book"  # noqa: S101
     return BookTerms(**row)

@@ -266,16 +266,7 @@ async def _made_keys(call: Call, user_id: UserId, *, revokes: bool) -> list[Made
     if revokes:
         for row in rows:
             await revoke(call, KeyId(row["id"]))
-    return [
-        MadeKey(
-            id=row["id"],
-            name=row["name"],
-            environment=row["environment"],
-            scopes=row["scopes"],
-            is_revoked=revokes,
-        )
-        for row in rows
-    ]
+    return [MadeKey(**row, is_revoked=revokes) for row in rows]
 
 
 async def _take_back(call: Call, invitation_id: UUID) -> Reply[MemberChanged]:

@@ -17,12 +17,11 @@ from tillhouse.providers.telephony.provider import (
     Telephone,
 )
 from tillhouse.voice.dispatching import rules
-from tillhouse.voice.dispatching.claiming import LEASE, end_queued
-from tillhouse.voice.dispatching.ending import tell_end
+from tillhouse.voice.dispatching.claiming import LEASE, end_call
 from tillhouse.voice.dispatching.store import handling as store
 from tillhouse.voice.dispatching.store import leases
 from tillhouse.voice.dispatching.store.claiming import Claimed
-from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
+from tillhouse.voice.dispatching.store.handling import AttemptEnd
 from tillhouse.voice.numbers.actions import unseal
 
 # A provider that says nothing in so long knows nothing.
@@ -41,7 +40,7 @@ async def end_expired(services: Services, now: datetime) -> bool:
         if call is None:
             return False
         over = rules.Over(status="failed", reason="expired", ended_by="system")
-        await end_queued(db, call, over, now)
+        await end_call(db, call, over, now)
     return True
 
 
@@ -120,12 +119,4 @@ async def _write(db: Db, call: Claimed, ended: LineEnded | None, now: datetime) 
             case rules.Over() as over:
                 pass
     await store.end_attempt(db, call.key, call.attempt, end, now)
-    lasted = now - call.answered_at if call.answered_at else timedelta()
-    call_end = CallEnd(
-        status=over.status,
-        ended_reason=over.reason,
-        ended_by=over.ended_by,
-        duration_seconds=round(lasted.total_seconds()),
-    )
-    await store.update_ended(db, call.key, call_end, now)
-    await tell_end(db, call, call_end, None, now)
+    await end_call(db, call, over, now)
