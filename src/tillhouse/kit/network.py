@@ -64,10 +64,8 @@ def literal_of(host: str) -> Address | None:
 
 def is_loopback(text: str) -> bool:
     """Whether an address is of this machine."""
-    try:
-        return parse_address(text).is_loopback
-    except ValueError:
-        return False
+    address = literal_of(text)
+    return address is not None and address.is_loopback
 
 
 def contains(networks: Iterable[Network], address: Address) -> bool:

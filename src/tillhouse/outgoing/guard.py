@@ -78,11 +78,8 @@ class Guard:
         return answers
 
     def _check(self, text: str) -> None:
-        try:
-            address = parse_address(text)
-        except ValueError as error:
-            raise ForbiddenTarget(text) from error
-        if is_forbidden(address, self._allowed):
+        address = literal_of(text)
+        if address is None or is_forbidden(address, self._allowed):
             raise ForbiddenTarget(text)
 
 

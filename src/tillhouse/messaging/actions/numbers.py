@@ -77,8 +77,7 @@ def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
 
 async def show(call: Call, number_id: NumberId) -> NumberShown:
     """One number."""
-    row = existing(await store.show_number(call.db, call.book.id, number_id))
-    return NumberShown(**row)
+    return NumberShown(**existing(await store.show_number(call.db, call.book.id, number_id)))
 
 
 async def disconnect(call: Call, number_id: NumberId) -> NumberShown:
