@@ -253,7 +253,7 @@ async def insert_member(
     db: Db, business_id: BusinessId, user_id: UserId, role: str, now: datetime
 ) -> bool:
     """Let a person join; False when they belong to the business already."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO members (business_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT DO NOTHING
@@ -263,7 +263,6 @@ async def insert_member(
         role,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def find_business_of(db: Db, book_id: BookId) -> BusinessId:

@@ -59,7 +59,7 @@ async def update_no_default(db: Db, book_id: BookId) -> None:
 
 async def delete_number(db: Db, key: BookKey, now: datetime) -> bool:
     """Take a number out of use, unless calls from it have not ended; whether it went."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE voice_numbers n SET deleted_at = $3, updated_at = $3, is_default = false,
             settings_sealed = NULL
@@ -71,7 +71,6 @@ async def delete_number(db: Db, key: BookKey, now: datetime) -> bool:
         *key,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def find_known(
