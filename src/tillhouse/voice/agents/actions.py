@@ -150,9 +150,9 @@ async def _faults(
     facts: AgentFacts,
     answers: list[Address] | None,
 ) -> list[FieldError]:
-    store_id = given(asked, "store_id")
-    is_named = store_id is not None and store_id is not UNSET
-    has_store = not is_named or await STORES.has(call.db, call.book.id, store_id)
+    store_id, has_store = given(asked, "store_id"), True
+    if store_id is not None and store_id is not UNSET:
+        has_store = await STORES.has(call.db, call.book.id, store_id)
     allowed = call.services.settings.model_allow_targets
     return rules.agent_faults(asked, facts, allowed, has_store=has_store, answers=answers)
 
