@@ -11,7 +11,7 @@ from tillhouse.hotel.requests.rules import NamedFacts, RequestFacts
 from tillhouse.hotel.requests.types import ServiceRequest
 from tillhouse.kit.ids import BookId, BookKey
 
-# The newest first. What it is about stays; its state is changed by `update_request`.
+# The newest first. Its subject stays; `update_request` changes its state.
 REQUESTS = BookTable(
     "hotel_service_requests s",
     ServiceRequest,
