@@ -25,7 +25,7 @@ from tillhouse.db.sweep import Sweep
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
-_ASKS = ("fetch", "fetchrow", "fetchval", "execute", "read_before", "write_once")
+_ASKS = ("fetch", "fetchrow", "fetchval", "execute", "execute_one", "read_before", "write_once")
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -80,6 +80,11 @@ class Notebook:
         """Nothing done."""
         self._note(sql, args)
         return "SELECT 0"
+
+    async def execute_one(self, sql: str, *args: Any) -> bool:
+        """Nothing done."""
+        self._note(sql, args)
+        return False
 
     def _note(self, sql: str, args: tuple[Any, ...]) -> None:
         # Two frames up is the function that asks.

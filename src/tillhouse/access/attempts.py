@@ -62,8 +62,7 @@ async def let_in(services: Services, ip: str, email: str, user_id: UserId | None
         failures = await store.find_failures(db, account, network)
         cells = await store.list_cells(db, [account, from_network, in_all])
     moment = now()
-    if failures and rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
-        raise rules.locked(failures["last_failed_at"], moment)
+    _check_lock(failures, moment)
     asker = Asker(network, account, is_known)
     if not is_known:
         full_at = {row["subject"]: row["full_at"] for row in cells}
@@ -126,8 +125,7 @@ async def clear(db: Db, attempt: Attempt) -> None:
         rules.WRONG_FROM_NETWORK.check(full_at, moment, rules.TOO_MANY_WRONG)
     if failures is None:
         return
-    if rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
-        raise rules.locked(failures["last_failed_at"], moment)
+    _check_lock(failures, moment)
     await store.forget_failures(db, asker.account, asker.network)
 
 
@@ -143,7 +141,7 @@ async def let_code_in(services: Services, ip: str, user_id: UserId) -> CodeAttem
         failures = await store.find_failures(db, account, network)
         cells = await store.list_cells(db, [account])
     moment = now()
-    _check_codes(failures, moment)
+    _check_lock(failures, moment, rules.TOO_MANY_CODES)
     if not is_known:
         full_at = cells[0]["full_at"] if cells else None
         rules.WRONG_CODES.check(full_at, moment, rules.TOO_MANY_CODES)
@@ -171,14 +169,14 @@ async def clear_codes(db: Db, attempt: CodeAttempt) -> None:
     if not attempt.is_known:
         full_at = await store.lock_cell(db, attempt.account)
         rules.WRONG_CODES.check(full_at, moment, rules.TOO_MANY_CODES)
-    _check_codes(failures, moment)
+    _check_lock(failures, moment, rules.TOO_MANY_CODES)
     if failures is not None:
         await store.forget_failures(db, attempt.account, attempt.network)
 
 
-def _check_codes(failures: Record | None, moment: datetime) -> None:
+def _check_lock(failures: Record | None, moment: datetime, message: str = rules.LOCKED) -> None:
     if failures and rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
-        raise rules.locked(failures["last_failed_at"], moment, rules.TOO_MANY_CODES)
+        raise rules.locked(failures["last_failed_at"], moment, message)
 
 
 async def take(services: Services, db: Db, what: str, budget: rules.Budget) -> bool:

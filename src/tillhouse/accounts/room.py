@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from tillhouse.access.attempt_rules import LOCKED_FOR
-from tillhouse.access.process import Services
 from tillhouse.access.store import attempts as store
 from tillhouse.accounts import notices
 from tillhouse.accounts.forgotten import mailing as forgotten
@@ -39,10 +38,6 @@ async def sweep(db: Db, _job: Job) -> bool:
 SWEEP = LocalKind(name="logins", run=sweep, every=timedelta(minutes=10))
 
 
-def _chores(_services: Services) -> tuple[LocalKind, ...]:
-    return (SWEEP,)
-
-
 ROOM = Room(
     name="accounts",
     routes=ROUTES,
@@ -73,7 +68,7 @@ ROOM = Room(
         forgotten.kind(services),
         notices.kind(services),
     ),
-    chores=_chores,
+    chores=lambda _services: (SWEEP,),
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),
         wrong_field(

@@ -106,7 +106,7 @@ async def update_subscription(
     *, api_access: bool,
 ) -> bool:  # fmt: skip
     """Set a business's subscription; whether there is such a business."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE subscriptions SET status = $2, trial_ends_at = coalesce($3, trial_ends_at),
             api_access = $4, updated_at = $5
@@ -118,7 +118,6 @@ async def update_subscription(
         api_access,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def list_businesses(db: Db) -> Sequence[Record]:
@@ -193,10 +192,8 @@ async def lock_member(db: Db, business_id: BusinessId, email: str) -> Record | N
 
 async def lock_business(db: Db, business_id: BusinessId) -> bool:
     """Lock a business, so that changes of it take turns; whether there is one."""
-    return bool(
-        await db.fetchval(
-            "SELECT true FROM businesses WHERE id = $1 FOR NO KEY UPDATE", business_id
-        )
+    return await db.execute_one(
+        "SELECT true FROM businesses WHERE id = $1 FOR NO KEY UPDATE", business_id
     )
 
 

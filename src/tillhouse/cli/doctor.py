@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Mapping
 from datetime import timedelta
-from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -30,6 +29,7 @@ from tillhouse.folios.returning.store import count_stuck_of_stays
 from tillhouse.jobs.chores import DEAD_KEPT_FOR
 from tillhouse.jobs.store import list_dead
 from tillhouse.kit.clock import iso, now
+from tillhouse.kit.network import is_loopback
 from tillhouse.orders.returning.store import count_stuck_returns
 from tillhouse.payins.proof import APPLIED_WITHIN
 from tillhouse.payins.store.waiting import count_waiting
@@ -160,14 +160,7 @@ def _speech(settings: Settings) -> list[Finding]:
 def _stays_here(settings: Settings) -> bool:
     """Whether only this machine can connect, and is told to."""
     hosts = (settings.host, urlsplit(settings.public_url).hostname or "")
-    return all(host == "localhost" or _is_loopback(host) for host in hosts)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return all(host == "localhost" or is_loopback(host) for host in hosts)
 
 
 def _backups(settings: Settings) -> list[Finding]:

@@ -11,6 +11,7 @@ from asyncpg import Record
 from tillhouse.customers.rules import Contact
 from tillhouse.customers.types import Customer
 from tillhouse.db.pool import Db
+from tillhouse.kit.columns import by_field
 from tillhouse.kit.ids import BookId, CustomerId
 
 CUSTOMER = """
@@ -104,7 +105,7 @@ async def insert_customers(
         book_id,
         ids,
         now,
-        *([getattr(one, name) for one in contacts] for name in Contact.__struct_fields__),
+        *by_field(contacts, Contact),
     )
     return {row["id"] for row in rows}
 

@@ -119,8 +119,7 @@ class BookTable(Generic[Row]):
 
     async def delete(self, db: Db, key: BookKey, now: datetime) -> bool:
         """Remove a row or take it out of lists; whether there was one."""
-        done = await db.execute(self._delete, *key, *(() if self.removed else (now,)))
-        return done.endswith(" 1")
+        return await db.execute_one(self._delete, *key, *(() if self.removed else (now,)))
 
 
 def _names(fields: tuple[LiteralString, ...] | type[msgspec.Struct]) -> tuple[LiteralString, ...]:

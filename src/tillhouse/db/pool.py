@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, LiteralString, Self
 from uuid import UUID
 
@@ -120,6 +120,10 @@ class Db:
         connection = self._connection or await self._open()
         self._pool.statements += 1
         return await connection.execute(sql, *args, timeout=self._timeout_s)
+
+    async def execute_one(self, sql: LiteralString, *args: object) -> bool:
+        """Run a statement on one row, and drop it; False: there was none."""
+        return (await self.execute(sql, *args)).endswith(" 1")
 
     async def allow_slow(self, seconds: float) -> None:
         """Let each further statement of this transaction take so long."""
@@ -340,27 +344,13 @@ class Pool:
         """A handle whose statements are one transaction; the holder commits or rolls back."""
         return Db(self, write=True, commits_next=commits_next, fails_fast=fails_fast)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Db]:
+    def transaction(self) -> AbstractAsyncContextManager[Db]:
         """One transaction around a block: for workers and commands, not for requests."""
-        db = self.writer()
-        try:
-            yield db
-        except BaseException:
-            await db.rollback()
-            raise
-        await db.commit()
+        return _committed(self.writer())
 
-    @asynccontextmanager
-    async def writing_once(self) -> AsyncIterator[Db]:
+    def writing_once(self) -> AbstractAsyncContextManager[Db]:
         """One statement that writes, committed by itself: `write_once` is all of the block."""
-        db = self.writer(commits_next=True)
-        try:
-            yield db
-        except BaseException:
-            await db.rollback()
-            raise
-        await db.commit()
+        return _committed(self.writer(commits_next=True))
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Db]:
@@ -399,3 +389,13 @@ class Pool:
 
     def _inners(self) -> set[asyncpg.Pool]:
         return {self._reads, self._writes, self._fail_fast}
+
+
+@asynccontextmanager
+async def _committed(db: Db) -> AsyncIterator[Db]:
+    try:
+        yield db
+    except BaseException:
+        await db.rollback()
+        raise
+    await db.commit()

@@ -23,12 +23,17 @@ _WHOLE = re.compile("-?[0-9]{1,4000}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
+def path_uuid(text: str) -> UUID:
+    """A path segment as an id; a text that can't be one names no row."""
+    if not _UUID.fullmatch(text):
+        raise Missing
+    return UUID(text)
+
+
 def path_value(text: str, type_: Any) -> object:
     """A path segment as its type; a text that can't be one names no row."""
     if type_ is UUID or getattr(type_, "__supertype__", None) is UUID:
-        if not _UUID.fullmatch(text):
-            raise Missing
-        return UUID(text)
+        return path_uuid(text)
     if get_origin(type_) is Literal and text in get_args(type_):
         return text
     raise Missing

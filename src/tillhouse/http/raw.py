@@ -7,11 +7,13 @@ headers, but have no caller, no envelope and no transaction: a handler opens its
 import asyncio
 import base64
 import hashlib
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from typing import Literal
 from urllib.parse import parse_qsl
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -31,6 +33,7 @@ log = structlog.get_logger()
 
 HTML = "text/html; charset=utf-8"
 ANSWERED_WITHIN_S = 30.0
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Few hooks are larger.
 SMALL_BODY_BYTES = 64 * 1024
 # The longest value in an address of ours is an id, a code or the digest of a file.
@@ -50,6 +53,13 @@ class RawRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Names in lower case.
     headers: Mapping[bytes, bytes]
     body: bytes = b""
+
+    def ids(self, *names: str, missing: type[Missing] = Missing) -> list[UUID]:
+        """Ids in the path, in the one spelling that we give them out in; else this refusal."""
+        texts = [self.path[name] for name in names]
+        if not all(map(_UUID.fullmatch, texts)):
+            raise missing
+        return [UUID(text) for text in texts]
 
     def header(self, name: str) -> str | None:
         """A header as text."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -151,35 +151,36 @@ class JobRunner:
 
     async def _begin_turn(self, turn: BookTurn, at: datetime) -> bool:
         book_id = turn.book_id
-        names = [name for name in turn.kinds if self._has_room_for(name, book_id)]
+        has_room = self._slots.has_room_for
+        names = [name for name in turn.kinds if has_room(self._kinds[name], book_id)]
         if not names:
             return False
+        job, begun = await self._take(lambda db: store.lock_ready(db, book_id, names, at), at)
+        if job is not None and begun is not None:
+            self._ask_beside(job.kind, begun)
+        return job is not None
+
+    async def _take(
+        self, lock: Callable[[Db], Awaitable[Job | None]], at: datetime
+    ) -> tuple[Job | None, tuple[Job, Any] | None]:
+        """Lock a job, if there is one, and begin it: the job, and what is left to be asked."""
         job, begun = None, None
         try:
             async with self._pool.transaction() as db:
-                job = await store.lock_ready(db, book_id, names, at)
+                job = await lock(db)
                 if job is not None:
                     begun = await self._begin(db, job, at)
         except Exception as error:
             if job is None:
                 raise
             await self._fail(job, job.attempts + 1, error)
-        if job is not None and begun is not None:
-            self._ask_beside(job.kind, begun)
-        return job is not None
+        return job, begun
 
     async def run_now(self, name: str, book_id: UUID, subject_id: UUID, key: str = "") -> None:
         """Run the job of a subject, though it isn't due, unless somebody else has it."""
-        job, begun = None, None
-        try:
-            async with self._pool.transaction() as db:
-                job = await store.lock_job(db, book_id, name, subject_id, key)
-                if job is not None:
-                    begun = await self._begin(db, job, now())
-        except Exception as error:
-            if job is None:
-                raise
-            await self._fail(job, job.attempts + 1, error)
+        _, begun = await self._take(
+            lambda db: store.lock_job(db, book_id, name, subject_id, key), now()
+        )
         kind = self._kinds[name]
         if begun is not None and isinstance(kind, OutsideKind):
             await self._ask(kind, *begun)
@@ -193,9 +194,6 @@ class JobRunner:
 
     def _names_with_room(self) -> list[str]:
         return [name for name in self._turns.names if self._slots.has_room(self._kinds[name])]
-
-    def _has_room_for(self, name: str, book_id: UUID) -> bool:
-        return self._slots.has_room_for(self._kinds[name], book_id)
 
     async def _plan(self, at: datetime) -> None:
         """Queue the periodic jobs that no process has queued yet."""

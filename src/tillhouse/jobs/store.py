@@ -223,13 +223,11 @@ async def update_lease(db: Db, job: Job, until: datetime) -> None:
 
 async def delete_job(db: Db, job: Job) -> bool:
     """The job is done; False when another worker has taken it meanwhile."""
-    return bool(
-        await db.fetchval(
-            "DELETE FROM jobs WHERE book_id = $1 AND id = $2 AND generation = $3 RETURNING true",
-            job.book_id,
-            job.id,
-            job.generation,
-        )
+    return await db.execute_one(
+        "DELETE FROM jobs WHERE book_id = $1 AND id = $2 AND generation = $3 RETURNING true",
+        job.book_id,
+        job.id,
+        job.generation,
     )
 
 
@@ -268,18 +266,16 @@ async def update_payload(db: Db, job: Job, payload: bytes | None) -> None:
 
 async def update_failed(db: Db, job: Job, failure: Failure) -> bool:
     """The job has failed; False when another worker has taken it meanwhile."""
-    return bool(
-        await db.fetchval(
-            """
-            UPDATE jobs SET is_leased = false, is_ready = false, generation = generation + 1,
-                attempts = $4, due_at = $5, dead_at = $6, reason = $7
-            WHERE book_id = $1 AND id = $2 AND generation = $3 RETURNING true
-            """,
-            job.book_id,
-            job.id,
-            job.generation,
-            *msgspec.structs.astuple(failure),
-        )
+    return await db.execute_one(
+        """
+        UPDATE jobs SET is_leased = false, is_ready = false, generation = generation + 1,
+            attempts = $4, due_at = $5, dead_at = $6, reason = $7
+        WHERE book_id = $1 AND id = $2 AND generation = $3 RETURNING true
+        """,
+        job.book_id,
+        job.id,
+        job.generation,
+        *msgspec.structs.astuple(failure),
     )
 
 

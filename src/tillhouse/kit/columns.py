@@ -1,9 +1,11 @@
 """Columns of a table as a value, and the lists of them that statements are composed of."""
 
-from collections.abc import Iterable
-from typing import LiteralString, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, LiteralString, NamedTuple, TypeVar
 
 import msgspec
+
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 class Column(NamedTuple):
@@ -58,3 +60,8 @@ def camel(columns: Iterable[Column], of: LiteralString) -> LiteralString:
 def _camel(name: LiteralString) -> LiteralString:
     first, *rest = name.split("_")
     return "".join((first, *(word.title() for word in rest)))
+
+
+def by_field(rows: Sequence[Row], struct: type[Row]) -> list[list[Any]]:
+    """The values of each field of the rows, for a statement that unnests them."""
+    return [[getattr(row, name) for row in rows] for name in struct.__struct_fields__]

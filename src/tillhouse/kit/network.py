@@ -54,12 +54,18 @@ def parse_address(text: str) -> Address:
     return address
 
 
+def literal_of(host: str) -> Address | None:
+    """The address that a host spells out; None for a name."""
+    try:
+        return parse_address(host)
+    except ValueError:
+        return None
+
+
 def is_loopback(text: str) -> bool:
     """Whether an address is of this machine."""
-    try:
-        return parse_address(text).is_loopback
-    except ValueError:
-        return False
+    address = literal_of(text)
+    return address is not None and address.is_loopback
 
 
 def contains(networks: Iterable[Network], address: Address) -> bool:

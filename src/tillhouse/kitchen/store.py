@@ -32,7 +32,7 @@ async def insert_ticket(
     db: Db, key: BookKey, order_id: OrderId, station: str, now: datetime
 ) -> bool:
     """A new ticket at the first stage; False when the order has one at that station."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO kitchen_tickets (book_id, id, order_id, station, status, queued_at,
             updated_at)
@@ -44,7 +44,6 @@ async def insert_ticket(
         station,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_stage(

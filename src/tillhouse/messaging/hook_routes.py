@@ -1,18 +1,14 @@
 """The routes that WhatsApp calls: the handshake, and its updates."""
 
-import re
-from uuid import UUID
-
 from tillhouse.access.process import Services
+from tillhouse.http.query import path_uuid
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
-from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import NumberId
 from tillhouse.messaging import hooks
 
 # As much as WhatsApp sends at once, by its documentation, and something to spare.
 BODY_BYTES_MAX = 4 * 1024 * 1024
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TEXT = "text/plain; charset=utf-8"
 _PATH = "/hooks/whatsapp/{number_id}"
 
@@ -37,10 +33,7 @@ async def take(services: Services, asked: RawRequest) -> RawAnswer:
 
 
 def _number(asked: RawRequest) -> NumberId:
-    text = asked.path["number_id"]
-    if not _UUID.fullmatch(text):
-        raise Missing
-    return NumberId(UUID(text))
+    return NumberId(path_uuid(asked.path["number_id"]))
 
 
 HOOKS: tuple[RawRoute, ...] = (

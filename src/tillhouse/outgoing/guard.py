@@ -11,10 +11,9 @@ import asyncio
 import socket
 from collections.abc import Sequence
 
-from tillhouse.kit.network import Address, Network, parse_address
+from tillhouse.kit.network import Address, Network, literal_of, parse_address
 from tillhouse.kit.targets import is_forbidden
 from tillhouse.outgoing.connection import NotSent
-from tillhouse.outgoing.rules import literal_of
 from tillhouse.providers.names import PATIENCE_S, Answers, LookUp, Names, literal, look_up
 
 _ANSWERS_KEPT_S = 10.0
@@ -79,11 +78,8 @@ class Guard:
         return answers
 
     def _check(self, text: str) -> None:
-        try:
-            address = parse_address(text)
-        except ValueError as error:
-            raise ForbiddenTarget(text) from error
-        if is_forbidden(address, self._allowed):
+        address = literal_of(text)
+        if address is None or is_forbidden(address, self._allowed):
             raise ForbiddenTarget(text)
 
 

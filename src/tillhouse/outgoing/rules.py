@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from tillhouse.kit.network import Address, Network, parse_address
+from tillhouse.kit.network import Address, Network, literal_of
 from tillhouse.kit.targets import is_forbidden
 
 URL_LENGTH_MAX = 2048
@@ -42,14 +42,6 @@ def clean_url(text: str) -> str:
 def host_of(url: str) -> str:
     """The host of a cleaned address."""
     return urlsplit(url).hostname or ""
-
-
-def literal_of(host: str) -> Address | None:
-    """The address that a host spells out; None for a name."""
-    try:
-        return parse_address(host)
-    except ValueError:
-        return None
 
 
 def check_target(host: str, answers: Sequence[Address], allowed: Sequence[Network]) -> str | None:

@@ -1,13 +1,12 @@
 """The routes of payment providers and of disputes, and where providers call."""
 
-import re
 from collections.abc import Mapping
 from uuid import UUID
 
 from tillhouse.access.process import Services
+from tillhouse.http.query import path_uuid
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.http.route import Route, Scope
-from tillhouse.kit.errors import Missing
 from tillhouse.payins import hooks
 from tillhouse.payins.connecting import actions
 from tillhouse.payins.disputes import actions as disputes
@@ -31,7 +30,6 @@ ROUTES: tuple[Route, ...] = (
 # Many times the size of any vendor's hook.
 BODY_BYTES_MAX = 512 * 1024
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -49,10 +47,7 @@ async def take(services: Services, asked: RawRequest) -> RawAnswer:
 
 
 def _named(asked: RawRequest) -> tuple[str, UUID]:
-    text = asked.path["book_id"]
-    if not _UUID.fullmatch(text):
-        raise Missing
-    return asked.path["provider"], UUID(text)
+    return asked.path["provider"], path_uuid(asked.path["book_id"])
 
 
 def _headers(asked: RawRequest) -> Mapping[str, str]:

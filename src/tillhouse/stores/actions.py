@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_country
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, StoreId, UserId, new_id
@@ -11,7 +12,7 @@ from tillhouse.kit.partial import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
 from tillhouse.stores import rules
 from tillhouse.stores import store as staff_store
-from tillhouse.stores.store import STORES, find_country, has_tables
+from tillhouse.stores.store import STORES, has_tables
 from tillhouse.stores.types import NewStore, Staff, Store, StorePatch
 
 

@@ -28,11 +28,6 @@ STORES = BookTable(
 )  # fmt: skip
 
 
-async def find_country(db: Db, business_id: BusinessId) -> str:
-    """The country in which national numbers are dialled."""
-    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
-
-
 async def lock_kept_store(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Keep a store from being deleted meanwhile; whether there is such a store."""
     row = await db.fetchrow(

@@ -9,7 +9,7 @@ from tillhouse.voice.agents.rules import new_agent
 from tillhouse.voice.agents.store import AGENTS
 from tillhouse.voice.agents.types import NewAgent
 from tillhouse.voice.numbers.rules import NumberFacts
-from tillhouse.voice.numbers.store import NumberRow, insert_number
+from tillhouse.voice.numbers.store import NUMBERS
 
 # The number that every test book calls from.
 NUMBER = "+15550110000"
@@ -34,5 +34,4 @@ async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> None:
         calls_until=None,
         allowed_prefixes=[],
     )
-    row = NumberRow(phone_number=NUMBER, provider="simulator")
-    await insert_number(db, BookKey(book_id, new_id()), row, facts, now)
+    await NUMBERS.insert(db, BookKey(book_id, new_id()), facts, now, NUMBER, "simulator")

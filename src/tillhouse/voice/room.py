@@ -1,29 +1,17 @@
 """Calls by agents: the face of the room."""
 
-from collections.abc import Sequence
-
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import taken
-from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Group
-from tillhouse.jobs.kinds import LocalKind
 from tillhouse.providers.telephony.telephones import telephones
 from tillhouse.room import Room
 from tillhouse.voice.dispatching.dispatcher import Dispatcher, RealClock
 from tillhouse.voice.events import EVENTS
-from tillhouse.voice.hooks.pages import hooks
-from tillhouse.voice.recordings.pages import pages
+from tillhouse.voice.hooks.pages import HOOK
+from tillhouse.voice.recordings.pages import PAGE
 from tillhouse.voice.recordings.sweeping import sweep
 from tillhouse.voice.routes import ROUTES
-
-
-def _pages() -> Sequence[RawRoute]:
-    return (*pages(), *hooks())
-
-
-def _chores(services: Services) -> Sequence[LocalKind]:
-    return (sweep(services),)
 
 
 async def _dispatcher(services: Services) -> Dispatcher:
@@ -33,8 +21,8 @@ async def _dispatcher(services: Services) -> Dispatcher:
 ROOM = Room(
     name="voice",
     routes=ROUTES,
-    pages=_pages,
-    chores=_chores,
+    pages=lambda: (PAGE, HOOK),
+    chores=lambda services: (sweep(services),),
     # The pace of sound is 20 ms, which requests would disturb.
     apart=(_dispatcher,),
     groups=(Group("/v1/voice", "Voice", "Agents that call customers, and their calls.", "voice"),),

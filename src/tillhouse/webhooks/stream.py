@@ -11,7 +11,7 @@ from msgspec import Meta
 from tillhouse.access.call import Call
 from tillhouse.db.feeds import LOOK_MAX, NO_LOOK, POLL_S, Feed
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.events import TEST
@@ -77,10 +77,7 @@ async def list_latest(call: Call, wanted: StreamFilter) -> list[SentEvent]:
 
 async def show(call: Call, event_id: UUID) -> SentEvent:
     """One event, as long as it is kept."""
-    payload = await store.find_event(call.db, call.book.id, event_id)
-    if payload is None:
-        raise Missing
-    return _decode(payload)
+    return _decode(existing(await store.find_event(call.db, call.book.id, event_id)))
 
 
 async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:

@@ -59,23 +59,21 @@ async def add_failure(
     db: Db, account_digest: bytes, network: str, now: datetime, limits: tuple[int, timedelta]
 ) -> bool:
     """Count a wrong password; False when (most, so long) locks account and network already."""
-    return bool(
-        await db.fetchval(
-            """
-            INSERT INTO login_failures AS f (account_digest, network, failures, last_failed_at)
-            VALUES ($1, $2, 1, $3)
-            ON CONFLICT (account_digest, network) DO UPDATE
-            SET failures = CASE WHEN f.last_failed_at <= $3 - $5::interval
-                    THEN 1 ELSE f.failures + 1 END,
-                last_failed_at = greatest(f.last_failed_at, $3)
-            WHERE f.failures < $4 OR f.last_failed_at <= $3 - $5::interval
-            RETURNING true
-            """,
-            account_digest,
-            network,
-            now,
-            *limits,
-        )
+    return await db.execute_one(
+        """
+        INSERT INTO login_failures AS f (account_digest, network, failures, last_failed_at)
+        VALUES ($1, $2, 1, $3)
+        ON CONFLICT (account_digest, network) DO UPDATE
+        SET failures = CASE WHEN f.last_failed_at <= $3 - $5::interval
+                THEN 1 ELSE f.failures + 1 END,
+            last_failed_at = greatest(f.last_failed_at, $3)
+        WHERE f.failures < $4 OR f.last_failed_at <= $3 - $5::interval
+        RETURNING true
+        """,
+        account_digest,
+        network,
+        now,
+        *limits,
     )
 
 
@@ -106,18 +104,16 @@ async def take_attempt(
     db: Db, subject: bytes, every: timedelta, most: timedelta, now: datetime
 ) -> bool:
     """Count one attempt of a subject; False when its cell is full."""
-    return bool(
-        await db.fetchval(
-            """
-            INSERT INTO attempt_cells AS c (subject, full_at)
-            VALUES ($1, $4::timestamptz + $2::interval)
-            ON CONFLICT (subject) DO UPDATE SET full_at = greatest(c.full_at, $4) + $2
-            WHERE greatest(c.full_at, $4) + $2 <= $4 + $3::interval
-            RETURNING true
-            """,
-            subject,
-            every,
-            most,
-            now,
-        )
+    return await db.execute_one(
+        """
+        INSERT INTO attempt_cells AS c (subject, full_at)
+        VALUES ($1, $4::timestamptz + $2::interval)
+        ON CONFLICT (subject) DO UPDATE SET full_at = greatest(c.full_at, $4) + $2
+        WHERE greatest(c.full_at, $4) + $2 <= $4 + $3::interval
+        RETURNING true
+        """,
+        subject,
+        every,
+        most,
+        now,
     )

@@ -11,6 +11,11 @@ async def find_time_zone(db: Db, business_id: BusinessId) -> str:
     return await db.fetchval("SELECT time_zone FROM businesses WHERE id = $1", business_id)
 
 
+async def find_country(db: Db, business_id: BusinessId) -> str:
+    """Where numbers without a country code are dialled."""
+    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
+
+
 async def lock_role(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
     """The role of a member, who keeps it until the transaction ends; None: no member any more."""
     return await db.fetchval(
@@ -34,12 +39,11 @@ class BookTerms(msgspec.Struct, frozen=True):
 
 async def find_terms(db: Db, book_id: BookId) -> BookTerms:
     """The currency and the time zone of a book."""
-    row = await db.fetchrow(
+    [row] = await db.fetch(
         """
         SELECT u.currency, u.time_zone FROM books k JOIN businesses u ON u.id = k.business_id
         WHERE k.id = $1
         """,
         book_id,
     )
-    assert row is not None, "every call has a book"  # noqa: S101
     return BookTerms(**row)

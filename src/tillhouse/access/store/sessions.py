@@ -71,7 +71,7 @@ class Cookie(msgspec.Struct, frozen=True):
 
 async def update_cookie(db: Db, session_id: UUID, new: Cookie, now: datetime) -> bool:
     """Give a session that stands a new cookie; whether it stood. None before is good any more."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE sessions SET cookie_digest = $2, previous_cookie_digest = NULL, expires_at = $3,
             device = $4, refreshed_at = $5
@@ -83,7 +83,6 @@ async def update_cookie(db: Db, session_id: UUID, new: Cookie, now: datetime) ->
         new.device,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_cookie_of(
@@ -168,26 +167,24 @@ async def insert_session(
     db: Db, new: SessionToOpen, password_changed_at: datetime, most: int
 ) -> bool:
     """Open a session, unless the password was changed since; of too many, forget the oldest."""
-    return bool(
-        await db.fetchval(
-            """
-            WITH surplus AS (
-                DELETE FROM sessions WHERE user_id = $2 AND id IN (
-                    SELECT id FROM sessions WHERE user_id = $2
-                    ORDER BY refreshed_at DESC, id DESC OFFSET $9 - 1
-                    FOR UPDATE SKIP LOCKED
-                )
+    return await db.execute_one(
+        """
+        WITH surplus AS (
+            DELETE FROM sessions WHERE user_id = $2 AND id IN (
+                SELECT id FROM sessions WHERE user_id = $2
+                ORDER BY refreshed_at DESC, id DESC OFFSET $9 - 1
+                FOR UPDATE SKIP LOCKED
             )
-            INSERT INTO sessions (id, user_id, business_id, refreshed_at, created_at, expires_at,
-                ip_address, network, refresh_generation, opened_business_id)
-            SELECT $1, id, $3, $4, $4, $5, $6, $7, 1, $3
-            FROM users WHERE id = $2 AND password_changed_at = $8 FOR SHARE
-            RETURNING true
-            """,
-            *msgspec.structs.astuple(new),
-            password_changed_at,
-            most,
         )
+        INSERT INTO sessions (id, user_id, business_id, refreshed_at, created_at, expires_at,
+            ip_address, network, refresh_generation, opened_business_id)
+        SELECT $1, id, $3, $4, $4, $5, $6, $7, 1, $3
+        FROM users WHERE id = $2 AND password_changed_at = $8 FOR SHARE
+        RETURNING true
+        """,
+        *msgspec.structs.astuple(new),
+        password_changed_at,
+        most,
     )
 
 
@@ -258,7 +255,7 @@ async def end_session(db: Db, session_id: UUID, now: datetime) -> None:
 
 async def end_own_session(db: Db, user_id: UserId, session_id: UUID, now: datetime) -> bool:
     """End a session of a user that stands; whether there was one."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE sessions SET ended_at = $3
         WHERE id = $2 AND user_id = $1 AND ended_at IS NULL AND expires_at > $3
@@ -267,7 +264,6 @@ async def end_own_session(db: Db, user_id: UserId, session_id: UUID, now: dateti
         session_id,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: datetime) -> int:
@@ -344,7 +340,7 @@ async def update_session_business(
     False: the person's sessions there were ended after this one was opened. The membership is held
     meanwhile, so that the transaction that ends them ends this one too, or is seen here.
     """
-    done = await db.execute(
+    return await db.execute_one(
         """
         WITH open_to AS (
             SELECT s.id FROM members m JOIN sessions s ON s.user_id = m.user_id
@@ -359,7 +355,6 @@ async def update_session_business(
         user_id,
         business_id,
     )
-    return done.endswith(" 1")
 
 
 async def update_password(db: Db, user_id: UserId, password_hash: str, now: datetime) -> None:

@@ -38,7 +38,15 @@ from tillhouse.http.route import Reply
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Unauthenticated, check
+from tillhouse.kit.errors import (
+    FieldError,
+    Invalid,
+    Limited,
+    Missing,
+    Unauthenticated,
+    check,
+    existing,
+)
 from tillhouse.kit.ids import BusinessId, KeyId, UserId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.secrets import digest, same
@@ -68,9 +76,7 @@ async def list_all(call: Call, wanted: Paged) -> PageOf[MemberShown]:
 
 async def show(call: Call, user_id: UserId) -> MemberFound:
     """One member, or one who is invited, with the keys that they made."""
-    found = await store.find_one(call.db, call.business_id, user_id, call.now)
-    if found is None:
-        raise Missing
+    found = existing(await store.find_one(call.db, call.business_id, user_id, call.now))
     return MemberFound(**found, keys=await _made_keys(call, user_id, revokes=False))
 
 
@@ -247,9 +253,9 @@ async def _count_mail(call: Call) -> None:
 async def _lock(call: Call, user_id: UserId, *roles: str) -> Record:
     """A member whom the caller may change, while no other change of members goes on."""
     await people.lock_business(call.db, call.business_id)
-    member = await store.lock_member(call.db, call.business_id, user_id, call.user.user_id)
-    if member is None:
-        raise Missing
+    member = existing(
+        await store.lock_member(call.db, call.business_id, user_id, call.user.user_id)
+    )
     rules.check_right(member["callers_role"], member["role"], *roles)
     return member
 
@@ -260,24 +266,14 @@ async def _made_keys(call: Call, user_id: UserId, *, revokes: bool) -> list[Made
     if revokes:
         for row in rows:
             await revoke(call, KeyId(row["id"]))
-    return [
-        MadeKey(
-            id=row["id"],
-            name=row["name"],
-            environment=row["environment"],
-            scopes=row["scopes"],
-            is_revoked=revokes,
-        )
-        for row in rows
-    ]
+    return [MadeKey(**row, is_revoked=revokes) for row in rows]
 
 
 async def _take_back(call: Call, invitation_id: UUID) -> Reply[MemberChanged]:
     """End an invitation that stands; the business is locked, so no one can join by it meanwhile."""
     caller_id = call.user.user_id
     row = await store.lock_invitation(call.db, call.business_id, invitation_id, caller_id, call.now)
-    if row is None:
-        raise Missing
+    row = existing(row)
     rules.check_right(row["callers_role"], row["role"])
     await store.delete_invitation(call.db, call.business_id, invitation_id, call.now)
     more = {"invitationId": str(invitation_id), "role": row["role"]}

@@ -32,8 +32,8 @@ class Booking(msgspec.Struct, frozen=True, kw_only=True):
     room_type_id: UUID
     since: date
     until: date
-    is_now: bool
-    allows_dirty: bool
+    is_now: bool = False
+    allows_dirty: bool = False
     without: UUID | None = None
     """A room of the type that it may not have."""
 

@@ -7,7 +7,7 @@ from asyncpg import Record
 from tillhouse.access.call import Call
 from tillhouse.hotel.quotes import rules, store
 from tillhouse.hotel.quotes.types import Quote, QuoteQuery
-from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
+from tillhouse.hotel.rates.rules import read_prices
 from tillhouse.kit.errors import check
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.values import DayClock
@@ -27,11 +27,7 @@ async def list_page(call: Call, wanted: QuoteQuery) -> PageOf[Quote]:
 
 
 def _quote(row: Record, days: tuple[date, date], currency: str) -> Quote:
-    prices = Prices(
-        price=row["price"],
-        weekday_prices=read_weekday_prices(row["weekday_prices"]),
-        taxes=read_taxes(row["taxes"]),
-    )
+    prices = read_prices(row["price"], row["weekday_prices"], row["taxes"])
     nights, taxes, total = rules.cost(*days, prices, currency)
     return Quote(
         room_type_id=row["room_type_id"],

@@ -94,6 +94,12 @@ def read_weekday_prices(text: str) -> WeekdayPricesShown:
     return _WEEKDAY_PRICES.decode(text)
 
 
+def read_prices(price: Decimal, weekday_prices: str, taxes: str) -> Prices:
+    """The prices of a plan from their stored form."""
+    special = read_weekday_prices(weekday_prices)
+    return Prices(price=price, weekday_prices=special, taxes=read_taxes(taxes))
+
+
 def nights_between(check_in: date, check_out: date) -> list[date]:
     """The nights of a stay, each by the day on which it begins."""
     return [check_in + timedelta(days=index) for index in range((check_out - check_in).days)]

@@ -9,7 +9,7 @@ from tillhouse.hotel.assignment.actions import Booking, make_room
 from tillhouse.hotel.events import HOTEL_RESERVATION_CHECKED_IN, HOTEL_RESERVATION_CREATED
 from tillhouse.hotel.guests.actions import find_or_make
 from tillhouse.hotel.guests.actions import new_faults as guest_faults
-from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
+from tillhouse.hotel.rates.rules import Prices, read_prices
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.actions import show
 from tillhouse.hotel.reservations.store import booking as store
@@ -207,9 +207,5 @@ async def _facts(call: Call, new: NewReservation) -> rules.BookingFacts:
 
 def _prices(row: Record) -> Prices | None:
     if row["price"] is not None:
-        return Prices(
-            price=row["price"],
-            weekday_prices=read_weekday_prices(row["weekday_prices"]),
-            taxes=read_taxes(row["taxes"]),
-        )
+        return read_prices(row["price"], row["weekday_prices"], row["taxes"])
     return Prices(price=row["rate"]) if row["rate"] is not None else None

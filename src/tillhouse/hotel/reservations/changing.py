@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
+from tillhouse.hotel.rates.rules import Prices, read_prices, read_taxes
 from tillhouse.hotel.reservations import change_rules as rules
 from tillhouse.hotel.reservations.actions import lock_reservation, show
 from tillhouse.hotel.reservations.rules import priced
@@ -89,15 +89,11 @@ async def _facts(
     asked_for = given(patch, "rate_plan_id"), given(patch, "guest_id")
     named = store.ReservationChangeIds(*(None if one is UNSET else one for one in asked_for))
     row = await store.find_change_facts(call.db, key, *days, named)
-    taxes = read_taxes(row["taxes"])
-    prices, asked = Prices(price=row["rate"], taxes=taxes), None
+    prices, asked = Prices(price=row["rate"], taxes=read_taxes(row["taxes"])), None
     if row["price"] is not None:
-        special = read_weekday_prices(row["weekday_prices"])
-        prices = Prices(price=row["price"], weekday_prices=special, taxes=taxes)
+        prices = read_prices(row["price"], row["weekday_prices"], row["taxes"])
     if row["asked_price"] is not None:
-        special = read_weekday_prices(row["asked_weekday_prices"])
-        own_taxes = read_taxes(row["asked_taxes"])
-        asked = Prices(price=row["asked_price"], weekday_prices=special, taxes=own_taxes)
+        asked = read_prices(row["asked_price"], row["asked_weekday_prices"], row["asked_taxes"])
     elif named.rate_plan_id is None:
         asked = Prices(price=row["rate"])
     return rules.ChangeFacts(

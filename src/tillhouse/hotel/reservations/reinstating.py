@@ -40,6 +40,4 @@ def _wanted(before: Reservation) -> Booking:
         room_type_id=before.room_type_id,
         since=parse_date(before.check_in_date),
         until=parse_date(before.check_out_date),
-        is_now=False,
-        allows_dirty=False,
     )

@@ -25,13 +25,16 @@ async def vacate(call: Call, room: HotelRoom) -> None:
             moves[stay.id] = await _free(call, room, stay)
             await update_rooms(call.db, call.book.id, {stay.id: moves[stay.id]}, call.now)
     if moves:
+        numbers = await store.find_numbers(call.db, call.book.id, [*moves.values()])
         told = {
             "closed_room_id": room.id,
             "moves": [
-                {"reservation_id": stay.id, "from_room": room.number, "to_room": number}
-                for stay, number in zip(
-                    stays, await _numbers(call, [moves[stay.id] for stay in stays]), strict=True
-                )
+                {
+                    "reservation_id": stay.id,
+                    "from_room": room.number,
+                    "to_room": numbers[moves[stay.id]],
+                }
+                for stay in stays
             ],
         }
         title = "Reservations moved to other rooms as theirs was closed"
@@ -44,16 +47,9 @@ async def _free(call: Call, room: HotelRoom, stay: rules.StayInRoom) -> UUID:
         room_type_id=room.room_type_id,
         since=stay.since,
         until=stay.until,
-        is_now=False,
-        allows_dirty=False,
         without=room.id,
     )
     freed = await make_room(call, booking)
     if freed is None:
         raise rules.no_other_room(room.number, stay)
     return freed.room_id
-
-
-async def _numbers(call: Call, room_ids: list[UUID]) -> list[str]:
-    found = await store.find_numbers(call.db, call.book.id, room_ids)
-    return [found[room_id] for room_id in room_ids]

@@ -42,7 +42,7 @@ ROOMS = BookTable(
 
 async def lock_type(db: Db, book_id: BookId, room_type_id: UUID) -> bool:
     """Lock a room type against bookings and changes of its rooms; whether there is one."""
-    found = await db.fetchval(
+    return await db.execute_one(
         """
         SELECT id FROM hotel_room_types
         WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
@@ -50,7 +50,6 @@ async def lock_type(db: Db, book_id: BookId, room_type_id: UUID) -> bool:
         book_id,
         room_type_id,
     )
-    return found is not None
 
 
 async def lock_types(db: Db, book_id: BookId, room_type_ids: Sequence[UUID]) -> int:

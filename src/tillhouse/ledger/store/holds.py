@@ -94,7 +94,7 @@ class Balance(msgspec.Struct, frozen=True):
 
 async def insert_hold(db: Db, ledger: Ledger, source: Source, new: NewHold) -> bool:
     """Hold an amount; False where less than that is available."""
-    held = await db.fetchval(
+    return await db.execute_one(
         """
         WITH reserved AS (
             UPDATE ledger_balances SET held = held + $6
@@ -120,14 +120,13 @@ async def insert_hold(db: Db, ledger: Ledger, source: Source, new: NewHold) -> b
         new.sequence,
         new.expires_at,
     )
-    return held is not None
 
 
 async def record_settlement(
     db: Db, ledger: Ledger, hold_id: HoldId, settlement: Settlement
 ) -> bool:
     """Make a hold, or a part of it, a transfer; False unless it is pending and large enough."""
-    ended = await db.fetchval(
+    return await db.execute_one(
         """
         WITH ended AS (
             UPDATE ledger_holds SET status = 'posted', transfer_id = $5, ended_at = $2
@@ -159,12 +158,11 @@ async def record_settlement(
         settlement.amount,
         settlement.kind,
     )
-    return ended is not None
 
 
 async def end_hold(db: Db, ledger: Ledger, hold_id: HoldId) -> bool:
     """Release a hold; False unless it is pending."""
-    ended = await db.fetchval(
+    return await db.execute_one(
         """
         WITH ended AS (
             UPDATE ledger_holds SET status = 'released', ended_at = $2
@@ -179,7 +177,6 @@ async def end_hold(db: Db, ledger: Ledger, hold_id: HoldId) -> bool:
         ledger.now,
         hold_id,
     )
-    return ended is not None
 
 
 async def end_expired_of(db: Db, book_id: BookId, account: Account, now: datetime) -> int:

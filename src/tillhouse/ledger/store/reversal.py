@@ -21,7 +21,7 @@ async def record_reversal(
     db: Db, ledger: Ledger, source: Source, ids: tuple[UUID, UUID], sequence: int
 ) -> bool:
     """Post the opposite of a transfer, by (its id, the new one's); False unless it can be."""
-    reversed_ = await db.fetchval(
+    return await db.execute_one(
         """
         WITH original AS (
             SELECT t.debit_kind, t.debit_owner, t.credit_kind, t.credit_owner, t.amount
@@ -58,7 +58,6 @@ async def record_reversal(
         sequence,
         source.store_id,
     )
-    return reversed_ is not None
 
 
 async def find_reversible(db: Db, book_id: BookId, transfer_id: TransferId) -> Reversible | None:

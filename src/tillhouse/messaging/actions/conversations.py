@@ -1,6 +1,7 @@
 """Conversations: begun, listed, assigned, snoozed, closed, read."""
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_country
 from tillhouse.customers.rules import CustomerSearch, asked, plain_words, word_query
 from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
@@ -13,7 +14,7 @@ from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
 from tillhouse.messaging.storage.limits import MESSAGES
 from tillhouse.messaging.store import conversations as store
-from tillhouse.messaging.store import messages, numbers, searching
+from tillhouse.messaging.store import messages, searching
 from tillhouse.messaging.types import (
     Conversation,
     ConversationFilter,
@@ -28,7 +29,7 @@ from tillhouse.webhooks.emit import emit
 
 async def begin(call: Call, new: NewConversation) -> Conversation:
     """The conversation with a number, begun when there is none."""
-    country = await numbers.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     check(_faults(new, country))
     key = BookKey(call.book.id, new_id())
     phone = new.phone_number.e164(country)
@@ -40,7 +41,7 @@ async def begin(call: Call, new: NewConversation) -> Conversation:
 
 async def new_faults(call: Call, new: NewConversation) -> list[FieldError]:
     """The faults of the number."""
-    return _faults(new, await numbers.find_country(call.db, call.business_id))
+    return _faults(new, await find_country(call.db, call.business_id))
 
 
 def _faults(new: NewConversation, country: str) -> list[FieldError]:
@@ -76,7 +77,7 @@ async def _search(call: Call, query: store.ConversationQuery, page: Page) -> Pag
 async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQuery:
     searched = CustomerSearch()
     if wanted.search:
-        country = await numbers.find_country(call.db, call.business_id)
+        country = await find_country(call.db, call.business_id)
         searched = asked(wanted.search, country)
     return store.ConversationQuery(
         status=wanted.status,

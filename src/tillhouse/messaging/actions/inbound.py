@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_country
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
@@ -64,7 +65,7 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
     """A customer writes, in the sandbox."""
     if call.book.environment != "test":
         raise rules.SandboxOnly
-    country = await numbers.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     check(_faults(new, country))
     call.services.storage.check(MESSAGES.name, call.book.id)
     number = await numbers.find_active(call.db, call.book.id)
@@ -92,7 +93,7 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
 
 async def inbound_faults(call: Call, new: SandboxInbound) -> list[FieldError]:
     """The faults of the sender."""
-    return _faults(new, await numbers.find_country(call.db, call.business_id))
+    return _faults(new, await find_country(call.db, call.business_id))
 
 
 def _faults(new: SandboxInbound, country: str) -> list[FieldError]:

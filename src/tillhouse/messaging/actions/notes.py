@@ -1,7 +1,6 @@
 """Notes about conversations: kept and listed."""
 
 from typing import Any
-from uuid import UUID
 
 from asyncpg import Record
 
@@ -31,11 +30,7 @@ async def create(call: Call, conversation_id: ConversationId, new: NewNote) -> N
     text = str(new.text)
     if not await store.insert_note(call.db, key, conversation_id, text, author_id, call.now):
         raise Missing
-    return await _show(call, key.id)
-
-
-async def _show(call: Call, note_id: UUID) -> Note:
-    return _shown(existing(await store.show_note(call.db, call.book.id, note_id)))
+    return _shown(existing(await store.show_note(call.db, call.book.id, key.id)))
 
 
 def _shown(row: Record) -> Note:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_country
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookId, BookKey, NumberId, new_id
@@ -35,7 +36,7 @@ async def list_page(call: Call, wanted: Paged) -> PageOf[NumberShown]:
 
 async def connect(call: Call, new: NewNumber) -> NumberShown:
     """Write from this number from now on."""
-    country = await store.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     check(_faults(call, new, country))
     if messenger_of(call.services, new.provider).own_number is not None:
         number_id = await open_sandbox(call.db, call.book.id, call.now)
@@ -63,7 +64,7 @@ async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> NumberId |
 
 async def number_faults(call: Call, new: NewNumber) -> list[FieldError]:
     """The faults of the number."""
-    return _faults(call, new, await store.find_country(call.db, call.business_id))
+    return _faults(call, new, await find_country(call.db, call.business_id))
 
 
 def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
@@ -76,8 +77,7 @@ def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
 
 async def show(call: Call, number_id: NumberId) -> NumberShown:
     """One number."""
-    row = existing(await store.show_number(call.db, call.book.id, number_id))
-    return NumberShown(**row)
+    return NumberShown(**existing(await store.show_number(call.db, call.book.id, number_id)))
 
 
 async def disconnect(call: Call, number_id: NumberId) -> NumberShown:

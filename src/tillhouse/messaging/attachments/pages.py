@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 from urllib.parse import urlencode
-from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.http.ranges import file_page
@@ -21,7 +20,6 @@ from tillhouse.messaging.attachments import rules, store
 from tillhouse.messaging.attachments.quota import ATTACHMENTS, UNUSED, UNUSED_FOR
 from tillhouse.messaging.attachments.types import Attachment, AttachmentFile
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _POLICY = b"sandbox; default-src 'none'; frame-ancestors 'none'"
 Purpose = Literal["upload", "fetch"]
 VALID_FOR: dict[Purpose, timedelta] = {"upload": timedelta(hours=1), "fetch": timedelta(days=1)}
@@ -44,10 +42,8 @@ class UploadedBefore(
 
 
 def _key(asked: RawRequest) -> BookKey:
-    parts = asked.path["book_id"], asked.path["attachment_id"]
-    if not all(map(_UUID.fullmatch, parts)):
-        raise NoAttachment
-    return BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
+    book_id, attachment_id = asked.ids("book_id", "attachment_id", missing=NoAttachment)
+    return BookKey(BookId(book_id), attachment_id)
 
 
 async def check(services: Services, asked: RawRequest) -> None:

@@ -161,7 +161,7 @@ async def end_snooze(
     db: Db, book_id: BookId, conversation_id: ConversationId, until: datetime, now: datetime
 ) -> bool:
     """Open a conversation that was snoozed until then, or less; whether it was."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE conversations SET status = 'open', snoozed_until = NULL, updated_at = $4,
             began_waiting_at = CASE WHEN assignee_id IS NULL THEN $4::timestamptz END
@@ -172,4 +172,3 @@ async def end_snooze(
         until,
         now,
     )
-    return done.endswith(" 1")

@@ -254,7 +254,7 @@ async def update_unread(
     db: Db, book_id: BookId, conversation_id: ConversationId, message_id: MessageId | None
 ) -> bool:
     """Count the messages after one as unread, or none; whether there is the conversation."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE conversations c SET unread_count = CASE WHEN $3::uuid IS NULL THEN 0 ELSE
             (SELECT count(*) FROM (SELECT FROM messages m WHERE m.book_id = $1
@@ -266,7 +266,6 @@ async def update_unread(
         conversation_id,
         message_id,
     )
-    return done.endswith(" 1")
 
 
 async def update_unread_twice(db: Db, book_id: BookId, conversation_id: ConversationId) -> None:

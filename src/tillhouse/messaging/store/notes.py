@@ -28,7 +28,7 @@ async def insert_note(
     now: datetime,
 ) -> bool:
     """Keep a note; False when there is no such conversation."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO conversation_notes (book_id, id, conversation_id, text, author_id, created_at)
         SELECT c.book_id, $2, c.id, $4, $5, $6 FROM conversations c
@@ -40,7 +40,6 @@ async def insert_note(
         author_id,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def show_note(db: Db, book_id: BookId, note_id: UUID) -> Record | None:

@@ -7,7 +7,7 @@ from typing import LiteralString
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, NumberId
+from tillhouse.kit.ids import BookId, BookKey, NumberId
 from tillhouse.kit.page import Page
 
 _NUMBER: LiteralString = """
@@ -26,7 +26,7 @@ async def insert_number(
     now: datetime,
 ) -> bool:
     """A new active number: (provider, phone number, provider's id); False when there is one."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO messaging_numbers (book_id, id, provider, phone_number, provider_number_id,
             credentials_sealed, status, created_at, updated_at)
@@ -38,7 +38,6 @@ async def insert_number(
         sealed,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def count_numbers(db: Db, book_id: BookId) -> int:
@@ -63,7 +62,7 @@ async def show_number(db: Db, book_id: BookId, number_id: NumberId) -> Record | 
 
 async def end_number(db: Db, book_id: BookId, number_id: NumberId, now: datetime) -> bool:
     """Disable a number and forget its credentials; whether there is one."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE messaging_numbers SET status = 'disabled', credentials_sealed = NULL,
             updated_at = CASE WHEN status = 'active' THEN $3 ELSE updated_at END
@@ -73,7 +72,6 @@ async def end_number(db: Db, book_id: BookId, number_id: NumberId, now: datetime
         number_id,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def find_active(db: Db, book_id: BookId) -> Record | None:
@@ -121,8 +119,3 @@ async def find_reported(db: Db, book_id: BookId, number_id: NumberId) -> Record 
         book_id,
         number_id,
     )
-
-
-async def find_country(db: Db, business_id: BusinessId) -> str:
-    """Where numbers without a country code are dialled."""
-    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

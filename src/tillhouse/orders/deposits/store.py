@@ -98,7 +98,7 @@ async def find_account(db: Db, key: BookKey) -> UUID | None:
 
 async def update_automated(db: Db, key: BookKey, now: datetime) -> bool:
     """Say that a provider watches an order's payments; False where that was so before."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE orders SET is_automated = true, updated_at = changed_at(updated_at, $3)
         WHERE book_id = $1 AND id = $2 AND NOT is_automated
@@ -106,4 +106,3 @@ async def update_automated(db: Db, key: BookKey, now: datetime) -> bool:
         *key,
         now,
     )
-    return done.endswith(" 1")

@@ -258,7 +258,7 @@ async def insert_payout(
     db: Db, book_id: UUID, reference: str, row: PayoutRow, now: datetime
 ) -> bool:
     """Keep a payout; False where one of this reference is there."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO sandbox_payouts (book_id, reference, state, amount, fee, currency, bank_code,
             account_number, reason, created_at)
@@ -270,7 +270,6 @@ async def insert_payout(
         *msgspec.structs.astuple(row),
         now,
     )
-    return done.endswith(" 1")
 
 
 async def find_payout(db: Db, book_id: UUID, reference: str) -> Record | None:
@@ -330,7 +329,7 @@ async def insert_refund(
     db: Db, book_id: UUID, reference: str, row: SandboxRefundRow, now: datetime
 ) -> bool:
     """Keep a refund; False where one of this reference is there."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO sandbox_refunds (book_id, reference, payment_id, state, amount, currency,
             reason, created_at)
@@ -342,7 +341,6 @@ async def insert_refund(
         *msgspec.structs.astuple(row),
         now,
     )
-    return done.endswith(" 1")
 
 
 async def find_refund(db: Db, book_id: UUID, reference: str) -> Record | None:

@@ -130,7 +130,7 @@ async def find_by_number(
 
 async def insert_account(db: Db, key: BookKey, new: AccountToOpen, now: datetime) -> bool:
     """Begin to open an account; False where the target has one."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO virtual_accounts (book_id, id, target_type, target_id, provider, reference,
             amount, currency, expires_at, order_id, status, created_at, updated_at)
@@ -142,7 +142,6 @@ async def insert_account(db: Db, key: BookKey, new: AccountToOpen, now: datetime
         *msgspec.structs.astuple(new),
         now,
     )
-    return done.endswith(" 1")
 
 
 async def touch_opening(db: Db, key: BookKey, now: datetime) -> None:
@@ -159,7 +158,7 @@ async def touch_opening(db: Db, key: BookKey, now: datetime) -> None:
 
 async def update_opened(db: Db, key: BookKey, row: OpenedRow, now: datetime) -> bool:
     """Record the account that was opened; False where somebody else did, or it was given up."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE virtual_accounts SET status = 'open', provider_reference = $3, account_number = $4,
             bank_name = $5, account_name = $6, url = $7, expires_at = coalesce($8, expires_at),
@@ -170,7 +169,6 @@ async def update_opened(db: Db, key: BookKey, row: OpenedRow, now: datetime) -> 
         *msgspec.structs.astuple(row),
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_failed(db: Db, key: BookKey, error: str, now: datetime) -> None:
@@ -220,7 +218,7 @@ async def update_attempt_failed(db: Db, key: BookKey, error: str, now: datetime)
 
 async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) -> bool:
     """Ask now about an account, unless it was asked about since a moment; False: wait."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE virtual_accounts SET asked_at = $4
         WHERE book_id = $1 AND id = $2 AND (asked_at IS NULL OR asked_at <= $3)
@@ -229,4 +227,3 @@ async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) ->
         before,
         now,
     )
-    return done.endswith(" 1")

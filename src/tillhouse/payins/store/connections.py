@@ -73,7 +73,7 @@ async def upsert_connection(db: Db, key: BookKey, row: ConnectionRow, now: datet
 
 async def end_connection(db: Db, book_id: BookId, provider: str, now: datetime) -> bool:
     """Forget the credentials of a provider; whether it was connected."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE payment_providers SET is_selected = false, credentials_sealed = NULL, hint = NULL,
             down_until = NULL, updated_at = $3
@@ -83,7 +83,6 @@ async def end_connection(db: Db, book_id: BookId, provider: str, now: datetime) 
         provider,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_down(db: Db, book_id: BookId, provider: str, until: datetime, error: str) -> None:

@@ -157,7 +157,7 @@ async def find_received(db: Db, key: BookKey) -> Decimal:
 
 async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) -> bool:
     """Ask now about a payment, unless it was asked about since a moment; False: wait."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE payins SET asked_at = $4
         WHERE book_id = $1 AND id = $2 AND (asked_at IS NULL OR asked_at <= $3)
@@ -166,7 +166,6 @@ async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) ->
         before,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_applied(

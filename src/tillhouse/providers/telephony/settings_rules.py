@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from tillhouse.kit.network import parse_address
+from tillhouse.kit.network import literal_of
 from tillhouse.providers.telephony.provider import ProviderName, WrongSettings, refuse_unknown
 from tillhouse.providers.telephony.sip.trunk import trunk_of
 from tillhouse.providers.telephony.targets import ForbiddenAddress, Targets
@@ -24,7 +24,7 @@ def _check_trunk(settings: Mapping[str, str], targets: Targets) -> None:
     trunk = trunk_of(settings)
     if trunk.host is None:
         raise WrongSettings("host", "must be there: the provider's server")
-    if _is_address(trunk.host) and not targets.may_be(trunk.host):
+    if literal_of(trunk.host) is not None and not targets.may_be(trunk.host):
         raise WrongSettings("host", f"must not be {ForbiddenAddress()}")
 
 
@@ -36,11 +36,3 @@ def _check_account(settings: Mapping[str, str]) -> None:
         raise WrongSettings("auth_token", "must be there: it opens the account")
     if settings.get("machine_detection", "off") not in ("on", "off"):
         raise WrongSettings("machine_detection", "must be on or off")
-
-
-def _is_address(host: str) -> bool:
-    try:
-        parse_address(host)
-    except ValueError:
-        return False
-    return True

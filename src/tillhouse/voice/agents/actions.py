@@ -50,7 +50,7 @@ async def create(call: Call, new: NewAgent) -> Agent:
     key = await _insert(call, facts)
     if new.model_key is not None:
         await keep_key(call, key, new.model_key)
-    return await _created(call, key.id, "created")
+    return await _told(call, VOICE_AGENT_CREATED, "created", key.id)
 
 
 async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
@@ -68,9 +68,7 @@ async def lock(call: Call, voice_agent_id: UUID) -> Agent:
 async def note_change(call: Call, key: BookKey) -> Agent:
     """Tell of a change of an agent's parts."""
     await store.update_time(call.db, key, call.now)
-    agent = await show(call, key.id)
-    await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
-    return agent
+    return await _told(call, VOICE_AGENT_UPDATED, "updated", key.id)
 
 
 async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
@@ -91,9 +89,7 @@ async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
         await keep_key(call, key, patch.model_key)
     elif not rules.keeps_key(old, facts):
         await keep_key(call, key, None)
-    agent = await show(call, voice_agent_id)
-    await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
-    return agent
+    return await _told(call, VOICE_AGENT_UPDATED, "updated", voice_agent_id)
 
 
 async def patch_faults(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> list[FieldError]:
@@ -114,7 +110,7 @@ async def duplicate(call: Call, voice_agent_id: UUID) -> Agent:
         await copy_key(call, key, copy)
     if await prompts.insert_copies(call.db, key, copy.id, call.now):
         await keep_quota(call.db, call.book.id)
-    return await _created(call, copy.id, "duplicated")
+    return await _told(call, VOICE_AGENT_CREATED, "duplicated", copy.id)
 
 
 async def delete(call: Call, voice_agent_id: UUID) -> Deleted:
@@ -135,9 +131,10 @@ async def _insert(call: Call, facts: AgentFacts) -> BookKey:
     return key
 
 
-async def _created(call: Call, agent_id: UUID, verb: str) -> Agent:
+async def _told(call: Call, event: EventType, verb: str, agent_id: UUID) -> Agent:
+    """The agent as it is now, once its event is told."""
     agent = await show(call, agent_id)
-    await _announce(call, VOICE_AGENT_CREATED, verb, agent)
+    await _announce(call, event, verb, agent)
     return agent
 
 
@@ -153,9 +150,7 @@ async def _faults(
     facts: AgentFacts,
     answers: list[Address] | None,
 ) -> list[FieldError]:
-    store_id, has_store = None, True
-    with suppress(InvalidField):
-        store_id = asked.store_id
+    store_id, has_store = given(asked, "store_id"), True
     if store_id is not None and store_id is not UNSET:
         has_store = await STORES.has(call.db, call.book.id, store_id)
     allowed = call.services.settings.model_allow_targets

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from tillhouse.kit.network import Address, Network, contains
+from tillhouse.kit.network import Address, Network, contains, literal_of
 from tillhouse.kit.targets import is_forbidden
-from tillhouse.outgoing.rules import clean_url, host_of, is_local, literal_of
+from tillhouse.outgoing.rules import clean_url, host_of, is_local
 
 _HTTP, _HTTPS = "http://", "https://"
 _INWARDS = (

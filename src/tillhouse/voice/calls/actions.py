@@ -1,8 +1,6 @@
 """Calls: place, list, show, cancel, and their transcripts."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,7 +14,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import given
 from tillhouse.stores.store import find_clock
 from tillhouse.voice.calls import rules
 from tillhouse.voice.calls.store import counting, placing, reading, searching
@@ -88,19 +86,13 @@ async def new_faults(call: Call, new: NewCall) -> list[FieldError]:
 
 def _named(call: Call, new: NewCall) -> placing.CallNames:
     return placing.CallNames(
-        number_id=_right(new, "business_voice_number_id"),
-        agent_id=_right(new, "ai_agent_id"),
-        phone=_right(new, "customer_phone"),
-        order_id=_right(new, "order_id"),
-        reservation_id=_right(new, "reservation_id"),
+        number_id=given(new, "business_voice_number_id"),
+        agent_id=given(new, "ai_agent_id"),
+        phone=given(new, "customer_phone"),
+        order_id=given(new, "order_id"),
+        reservation_id=given(new, "reservation_id"),
         own_key=call.claim.key if call.claim else None,
     )
-
-
-def _right(new: NewCall, name: str) -> Any:
-    with suppress(InvalidField):
-        return getattr(new, name)
-    return None
 
 
 def _facts(row: Record) -> rules.CallFacts:

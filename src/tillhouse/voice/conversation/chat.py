@@ -8,7 +8,6 @@ from tillhouse.providers.telephony.provider import PartyReply
 from tillhouse.voice.conversation import chat_rules as rules
 from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.conversation.model import Model, ModelFailed
-from tillhouse.voice.conversation.script_rules import OPTED_OUT
 from tillhouse.voice.conversation.talk import AgentTalk
 
 log = structlog.get_logger()
@@ -39,8 +38,7 @@ class ChatConversation:
             if talk.meets_machine:
                 return Spoken(await talk.leave_message(), {}, is_machine=True)
             if talk.has_opted_out:
-                await talk.opt_out()
-                return Spoken(OPTED_OUT.outcome, {}, has_opted_out=True)
+                return Spoken(await talk.opt_out(), {}, has_opted_out=True)
             if await talk.is_gone():
                 return Spoken("hung_up", {})
             self._messages = rules.beginning(self._brief, opening)
@@ -60,8 +58,7 @@ class ChatConversation:
             if heard.kind == "gone":
                 return self._spoken() if self._done else Spoken("hung_up", {})
             if talk.has_opted_out:
-                await talk.opt_out()
-                return Spoken(OPTED_OUT.outcome, {}, has_opted_out=True)
+                return Spoken(await talk.opt_out(), {}, has_opted_out=True)
             if await talk.look_for_machine():
                 return Spoken(await talk.leave_message(), {}, is_machine=True)
             silences = silences + 1 if heard.kind == "nothing" else 0

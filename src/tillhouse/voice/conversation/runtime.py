@@ -54,8 +54,7 @@ class ScriptConversation:
             if talk.meets_machine:
                 return await talk.leave_message()
             if talk.has_opted_out:
-                await talk.opt_out()
-                return rules.OPTED_OUT.outcome
+                return await talk.opt_out()
         return self._gone
 
     async def _open(self) -> str | None:
@@ -65,8 +64,7 @@ class ScriptConversation:
         if talk.meets_machine:
             return await talk.leave_message()
         if talk.has_opted_out:
-            await talk.opt_out()
-            return rules.OPTED_OUT.outcome
+            return await talk.opt_out()
         if await talk.is_gone():
             return self._gone
         return None

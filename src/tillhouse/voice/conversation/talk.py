@@ -56,17 +56,14 @@ class AgentTalk:
         # A machine has answered: the provider told it, or its greeting.
         self.meets_machine = led.is_machine
 
-    @property
-    def _greeting(self) -> str:
-        return self.led.greeting or rules.filled(rules.GREETING, self.words)
-
     async def open(self) -> str:
         """Say the disclosure first, then greet; the words that were heard."""
         told = await self.say(self.led.disclosure, rules.DISCLOSURE, manner="whole")
         self.meets_machine = await self._party.is_machine()
         if self.meets_machine:
             return told
-        told = f"{told} {await self.say(self._greeting, rules.GREETED)}".strip()
+        greeting = self.led.greeting or rules.filled(rules.GREETING, self.words)
+        told = f"{told} {await self.say(greeting, rules.GREETED)}".strip()
         self.meets_machine = await self._party.is_machine()
         return told
 
@@ -75,9 +72,10 @@ class AgentTalk:
         self.meets_machine = self.meets_machine or await self._party.is_machine()
         return self.meets_machine
 
-    async def opt_out(self) -> None:
-        """Say that somebody won't be called any more."""
+    async def opt_out(self) -> str:
+        """Say that somebody won't be called any more; the outcome."""
         await self.say(rules.OPTED_OUT.text, rules.OPTING_OUT)
+        return rules.OPTED_OUT.outcome
 
     async def leave_message(self) -> str:
         """Talk to a machine, if at all; the outcome."""

@@ -56,7 +56,7 @@ async def claim_next(
             case rules.Postponed():
                 return await _postpone_some(db, book_id, number_id, now)
             case rules.Over() as over:
-                await end_queued(db, call, over, now)
+                await end_call(db, call, over, now)
                 return True
             case None:
                 pace = timedelta(seconds=1 / number["calls_per_second"])
@@ -80,11 +80,9 @@ async def intend(
     services: Services, db: Db, call: Claimed, now: datetime, hold: CallLease
 ) -> Intent:
     """Hold a locked call, and note that it is about to be dialled."""
-    account = NumberAccount()
-    if call.settings_sealed is not None:
-        account = await unseal(
-            services.vault, db, call.business_id, call.number_id, call.settings_sealed
-        )
+    account = await unseal(
+        services.vault, db, call.business_id, call.number_id, call.settings_sealed
+    )
     attempt_id = new_id()
     await store.update_dialing(db, call, attempt_id, now, hold.until, now + hold.pace)
     return Intent(
@@ -98,13 +96,14 @@ async def intend(
     )
 
 
-async def end_queued(db: Db, call: Claimed, over: rules.Over, now: datetime) -> None:
-    """End a call that was never answered, and tell of it."""
+async def end_call(db: Db, call: Claimed, over: rules.Over, now: datetime) -> None:
+    """End a call that no conversation here was held on, and tell of it."""
+    lasted = now - call.answered_at if call.answered_at else timedelta()
     end = CallEnd(
         status=over.status,
         ended_reason=over.reason,
         ended_by=over.ended_by,
-        duration_seconds=0,
+        duration_seconds=round(lasted.total_seconds()),
     )
     await update_ended(db, call.key, end, now)
     await tell_end(db, call, end, None, now)

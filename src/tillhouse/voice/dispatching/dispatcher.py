@@ -69,10 +69,8 @@ class Dispatcher:
         self.rest_s = POLL_S
         self._workers = (
             Worker("voice calls", self.claim, poll_s=POLL_S, wait=self._rest),
-            Worker(
-                "voice leases", self._watch_round, poll_s=WATCH_EVERY_S, wait=self._watched.wait
-            ),
-            Worker("voice reconciling", self._reconcile_round, poll_s=RECONCILE_EVERY_S),
+            Worker("voice leases", self.watch, poll_s=WATCH_EVERY_S, wait=self._watched.wait),
+            Worker("voice reconciling", self.reconcile, poll_s=RECONCILE_EVERY_S),
         )
 
     @property
@@ -183,15 +181,11 @@ class Dispatcher:
         # A slot is free again.
         self._claimed.wake()
 
-    async def _watch_round(self) -> bool:
-        await self.watch()
-        return False
-
-    async def watch(self) -> None:
+    async def watch(self) -> bool:
         """Renew the leases in time, and hang up the calls that are cancelled, hung up or taken."""
         handled = {h.held[0].id: h for h in self._under_way.values()}
         if not handled:
-            return
+            return False
         held = [(h.held[0].book_id, h.held[0].id, h.held[1]) for h in handled.values()]
         now = self._clock.now()
         if now - self._renewed_at >= RENEW_EVERY:
@@ -207,6 +201,7 @@ class Dispatcher:
             if known.get(call_id, True):
                 with contextlib.suppress(OSError):
                     await handling.hang_up()
+        return False
 
     async def _tell(self, handled: Iterable[Handling]) -> None:
         """Hand on callbacks of providers that other processes took."""
@@ -217,9 +212,6 @@ class Dispatcher:
             rows = await hooks.list_told(db, [h.attempt for h in hearing.values()])
         for row in rows:
             hearing[row["id"]].tell(row["told"])
-
-    async def _reconcile_round(self) -> bool:
-        return await self.reconcile()
 
     async def reconcile(self) -> bool:
         """End a call that waited too long, and one whose worker has gone; whether there was one."""

@@ -12,6 +12,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.connecting import FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.partial import facts_of
 from tillhouse.providers.telephony.provider import (
     Answered,
     CallLine,
@@ -221,12 +222,7 @@ class Handling:
         """Write the end of the attempt, and of the call where no other attempt follows."""
         key, generation = self.held
         at = self._clock.now()
-        end = AttemptEnd(
-            result=ended.result,
-            ended_by=ended.ended_by,
-            sip_status=ended.sip_status,
-            detail=ended.detail[:_DETAIL_LENGTH_MAX] or None,
-        )
+        end = facts_of(AttemptEnd, ended, detail=ended.detail[:_DETAIL_LENGTH_MAX] or None)
         async with self._services.pool.transaction() as db:
             number = self._intent.attempt
             status = await store.end_held(db, key, generation, number, end, at)
@@ -234,7 +230,7 @@ class Handling:
                 log.warning("voice_end_late", call=str(self._call.id), result=ended.result)
                 return
             if ended.result == "unwanted":
-                await insert_suppression(db, BookKey(key.book_id, new_id()), _unwanted(self), at)
+                await insert_suppression(db, BookKey(key.book_id, new_id()), self._unwanted(), at)
             if status == "cancelled":
                 await store.end_lease(db, key)
                 return
@@ -245,7 +241,8 @@ class Handling:
                     url = None
                     if file is not None and self._answered_at is not None:
                         url = pages.url_of(self._services, key, at)
-                        await insert_recording(db, key, _row(key, file), at)
+                        row = facts_of(RecordingRow, file, file=recording_name(key))
+                        await insert_recording(db, key, row, at)
                     call_end = self._call_end(over, spoken, at, has_recording=url is not None)
                     if spoken is not None and spoken.is_machine:
                         await store.update_machine(db, key)
@@ -280,23 +277,12 @@ class Handling:
             recording_status="ready" if has_recording else "none",
         )
 
-    @property
-    def unwanted_phone(self) -> str:
+    def _unwanted(self) -> SuppressionRow:
         """The number that the network reports."""
-        return self._call.customer_phone
-
-
-def _unwanted(handling: Handling) -> SuppressionRow:
-    return SuppressionRow(
-        phone_number=handling.unwanted_phone,
-        reason="unwanted",
-        note=None,
-        call_id=handling.held[0].id,
-        created_by_name="Tillhouse",
-    )
-
-
-def _row(key: BookKey, file: RecordedFile) -> RecordingRow:
-    return RecordingRow(
-        file=recording_name(key), duration_ms=file.duration_ms, size_bytes=file.size_bytes
-    )
+        return SuppressionRow(
+            phone_number=self._call.customer_phone,
+            reason="unwanted",
+            note=None,
+            call_id=self._call.id,
+            created_by_name="Tillhouse",
+        )

@@ -8,21 +8,20 @@ import structlog
 
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.kit.partial import facts_of
 from tillhouse.providers.telephony.provider import (
     Clock,
     Dial,
     LineEnded,
-    NumberAccount,
     ProviderName,
     Telephone,
 )
 from tillhouse.voice.dispatching import rules
-from tillhouse.voice.dispatching.claiming import LEASE, end_queued
-from tillhouse.voice.dispatching.ending import tell_end
+from tillhouse.voice.dispatching.claiming import LEASE, end_call
 from tillhouse.voice.dispatching.store import handling as store
 from tillhouse.voice.dispatching.store import leases
 from tillhouse.voice.dispatching.store.claiming import Claimed
-from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
+from tillhouse.voice.dispatching.store.handling import AttemptEnd
 from tillhouse.voice.numbers.actions import unseal
 
 # A provider that says nothing in so long knows nothing.
@@ -41,7 +40,7 @@ async def end_expired(services: Services, now: datetime) -> bool:
         if call is None:
             return False
         over = rules.Over(status="failed", reason="expired", ended_by="system")
-        await end_queued(db, call, over, now)
+        await end_call(db, call, over, now)
     return True
 
 
@@ -59,11 +58,9 @@ async def reconcile(
             return True
         await leases.take_lease(db, call.key, now + LEASE)
         attempt_id = await leases.find_attempt_id(db, call.key, call.attempt)
-        account = NumberAccount()
-        if call.settings_sealed is not None:
-            account = await unseal(
-                services.vault, db, call.business_id, call.number_id, call.settings_sealed
-            )
+        account = await unseal(
+            services.vault, db, call.business_id, call.number_id, call.settings_sealed
+        )
     ended = None
     telephone = telephones.get(call.provider)  # pyright: ignore[reportArgumentType]
     if telephone is not None and attempt_id is not None:
@@ -105,12 +102,7 @@ async def _ask(telephone: Telephone, dial: Dial) -> LineEnded | None:
 async def _write(db: Db, call: Claimed, ended: LineEnded | None, now: datetime) -> None:
     end, over = _NOTHING_KNOWN, rules.OUTCOME_UNKNOWN
     if ended is not None:
-        end = AttemptEnd(
-            result=ended.result,
-            ended_by=ended.ended_by,
-            sip_status=ended.sip_status,
-            detail=ended.detail or None,
-        )
+        end = facts_of(AttemptEnd, ended, detail=ended.detail or None)
         made = rules.Attempted(
             attempt=call.attempt,
             max_attempts=call.max_attempts,
@@ -127,12 +119,4 @@ async def _write(db: Db, call: Claimed, ended: LineEnded | None, now: datetime) 
             case rules.Over() as over:
                 pass
     await store.end_attempt(db, call.key, call.attempt, end, now)
-    lasted = now - call.answered_at if call.answered_at else timedelta()
-    call_end = CallEnd(
-        status=over.status,
-        ended_reason=over.reason,
-        ended_by=over.ended_by,
-        duration_seconds=round(lasted.total_seconds()),
-    )
-    await store.update_ended(db, call.key, call_end, now)
-    await tell_end(db, call, call_end, None, now)
+    await end_call(db, call, over, now)

@@ -4,7 +4,6 @@ A callback can be sent again at any time, since its signature has no time. So it
 what is known: an older one than the latest, and one of an attempt that is over, change nothing.
 """
 
-import re
 from uuid import UUID
 
 from tillhouse.access.process import Services
@@ -18,7 +17,6 @@ from tillhouse.settings import Settings
 from tillhouse.voice.hooks import store
 from tillhouse.voice.numbers.actions import unseal
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TEXT = "text/plain; charset=utf-8"
 _PATH = "/hooks/{provider}/{book_id}/{attempt_id}"
 
@@ -29,7 +27,7 @@ class VoiceHookNotSigned(Unauthenticated, message="The signature doesn't fit the
 
 async def check(_services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is no provider before its body is read."""
-    _named(asked)
+    asked.ids("book_id", "attempt_id")
     signature = telephones.SIGNATURES.get(asked.path["provider"])
     if signature is None:
         raise Missing
@@ -39,7 +37,7 @@ async def check(_services: Services, asked: RawRequest) -> None:
 
 async def take(services: Services, asked: RawRequest) -> RawAnswer:
     """Keep a callback, once its signature fits the public address."""
-    book_id, attempt_id = _named(asked)
+    book_id, attempt_id = asked.ids("book_id", "attempt_id")
     provider = asked.path["provider"]
     account = await _account(services, provider, book_id, attempt_id)
     url = callback_url(services.settings, provider, book_id, attempt_id)
@@ -68,25 +66,15 @@ async def _account(
         return await unseal(services.vault, db, business_id, row["number_id"], sealed)
 
 
-def _named(asked: RawRequest) -> tuple[UUID, UUID]:
-    parts = asked.path["book_id"], asked.path["attempt_id"]
-    if not all(map(_UUID.fullmatch, parts)):
-        raise Missing
-    return UUID(parts[0]), UUID(parts[1])
-
-
-def hooks() -> tuple[RawRoute, ...]:
-    """The raw route of callbacks."""
-    return (
-        RawRoute(
-            method="POST",
-            path=_PATH,
-            handler=take,
-            check=check,
-            is_hook=True,
-            body_bytes_max=telephones.BODY_BYTES_MAX,
-        ),
-    )
+HOOK = RawRoute(
+    method="POST",
+    path=_PATH,
+    handler=take,
+    check=check,
+    is_hook=True,
+    body_bytes_max=telephones.BODY_BYTES_MAX,
+)
+"""The raw route of callbacks."""
 
 
 def callback_url(

@@ -30,7 +30,7 @@ async def find_account(db: Db, book_id: UUID, attempt_id: UUID, provider: str) -
 
 async def update_told(db: Db, book_id: UUID, attempt_id: UUID, number: int, body: bytes) -> bool:
     """Keep a callback, unless a later one came, or the attempt is over; whether it was kept."""
-    done = await db.execute(
+    was_kept = await db.execute_one(
         """
         UPDATE voice_attempts SET told = $4, told_number = $3
         WHERE book_id = $1 AND id = $2 AND ended_at IS NULL AND coalesce(told_number, -1) < $3
@@ -41,7 +41,7 @@ async def update_told(db: Db, book_id: UUID, attempt_id: UUID, number: int, body
         body,
     )
     db.queues_jobs = True
-    return done.endswith(" 1")
+    return was_kept
 
 
 async def list_told(db: Db, attempts: Sequence[Attempt]) -> Sequence[Record]:

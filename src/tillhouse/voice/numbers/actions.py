@@ -1,12 +1,10 @@
 """Voice numbers: list, show, add, change and remove."""
 
-from contextlib import suppress
-from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
 from asyncpg import Record
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
@@ -15,11 +13,13 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, BusinessId, new_id
-from tillhouse.kit.page import Deleted, Paged, PageOf, meta
-from tillhouse.kit.partial import InvalidField, facts_of
+from tillhouse.kit.page import Deleted, Paged, PageOf
+from tillhouse.kit.partial import facts_of, given, merged
 from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.providers.telephony.targets import Targets
+from tillhouse.stores.types import OpeningTime
 from tillhouse.voice.numbers import rules, store
+from tillhouse.voice.numbers.store import NUMBERS, StoredNumber
 from tillhouse.voice.numbers.types import (
     CallingHours,
     NewVoiceNumber,
@@ -29,44 +29,33 @@ from tillhouse.voice.numbers.types import (
 )
 
 _SETTINGS = "voice number settings"
-T = TypeVar("T")
+# They are no facts as they come.
+_APART = ("settings", "calling_hours")
 
 
 async def list_page(call: Call, wanted: Paged) -> PageOf[VoiceNumber]:
     """One page of the numbers, the default one first."""
-    page = wanted.pick()
-    total = await store.count_numbers(call.db, call.book.id)
-    rows = await store.list_numbers(call.db, call.book.id, page)
-    return PageOf([_shown(call, row) for row in rows], meta(page, total))
+    found = await NUMBERS.page(call.db, call.book.id, wanted.pick())
+    return PageOf([_shown(call, row) for row in found.rows], found.meta)
 
 
 async def show(call: Call, voice_number_id: UUID) -> VoiceNumber:
     """One number."""
-    return _shown(call, existing(await store.show_number(call.db, call.book.id, voice_number_id)))
+    return _shown(call, existing(await NUMBERS.show(call.db, call.book.id, voice_number_id)))
 
 
 async def create(call: Call, new: NewVoiceNumber) -> VoiceNumber:
     """Add a number."""
     found = await _known(call, new)
     check(_new_faults(call, new, found))
-    hours = new.calling_hours
-    facts = facts_of(
-        rules.NumberFacts,
-        new,
-        status="active",
-        calls_from=hours.from_ if hours else None,
-        calls_until=hours.until if hours else None,
-    )
-    key = BookKey(call.book.id, new_id())
-    row = store.NumberRow(
-        phone_number=new.phone_number.e164(found["country"]), provider=new.provider
-    )
+    facts = facts_of(rules.NumberFacts, new, status="active", **_hours(new.calling_hours))
+    key, phone = BookKey(call.book.id, new_id()), new.phone_number.e164(found["country"])
     if new.is_default:
         await store.update_no_default(call.db, call.book.id)
-    await store.insert_number(call.db, key, row, facts, call.now)
+    await NUMBERS.insert(call.db, key, facts, call.now, phone, new.provider)
     if new.settings:
         await _keep_settings(call, key, new.settings)
-    await _note(call, "created", key.id, row.phone_number)
+    await _note(call, "created", key.id, phone)
     return await show(call, key.id)
 
 
@@ -81,30 +70,20 @@ def _new_faults(call: Call, new: NewVoiceNumber, found: Record) -> list[FieldErr
 
 async def change(call: Call, voice_number_id: UUID, patch: VoiceNumberPatch) -> VoiceNumber:
     """Change the fields that the patch names."""
-    row = existing(await store.lock_number(call.db, call.book.id, voice_number_id))
+    old = existing(await NUMBERS.lock(call.db, call.book.id, voice_number_id))
     check(await patch_faults(call, voice_number_id, patch))
-    hours = patch.calling_hours
-    old_hours = CallingHours(row["calls_from"], row["calls_until"]) if row["calls_from"] else None
-    new_hours = _picked(hours, old_hours)
-    facts = rules.NumberFacts(
-        label=_picked(patch.label, row["label"]),
-        status=_picked(patch.status, row["status"]),
-        is_default=_picked(patch.is_default, row["is_default"]),
-        default_agent_id=_picked(patch.default_agent_id, row["default_agent_id"]),
-        store_id=_picked(patch.store_id, row["store_id"]),
-        max_concurrent_calls=_picked(patch.max_concurrent_calls, row["max_concurrent_calls"]),
-        calls_per_second=_picked(patch.calls_per_second, row["calls_per_second"]),
-        calls_from=new_hours.from_ if new_hours else None,
-        calls_until=new_hours.until if new_hours else None,
-        allowed_prefixes=_picked(patch.allowed_prefixes, row["allowed_prefixes"]),
-    )
-    if facts.is_default and not row["is_default"]:
+    facts = merged(facts_of(rules.NumberFacts, old), patch, _APART)
+    if patch.calling_hours is not UNSET:
+        facts = msgspec.structs.replace(facts, **_hours(patch.calling_hours))
+    if facts.is_default and not old.is_default:
         await store.update_no_default(call.db, call.book.id)
     key = BookKey(call.book.id, voice_number_id)
-    await store.update_number(call.db, key, facts, call.now)
+    await NUMBERS.update(call.db, key, facts, call.now)
+    # Calls may have waited for that.
+    call.db.queues_jobs = True
     if patch.settings is not UNSET:
         await _keep_settings(call, key, patch.settings)
-    await _note(call, "updated", voice_number_id, row["phone_number"])
+    await _note(call, "updated", voice_number_id, old.phone_number)
     return await show(call, voice_number_id)
 
 
@@ -112,24 +91,26 @@ async def patch_faults(
     call: Call, voice_number_id: UUID, patch: VoiceNumberPatch
 ) -> list[FieldError]:
     """The faults of a change, if there is such a number."""
-    row = existing(await store.show_number(call.db, call.book.id, voice_number_id))
+    number = existing(await NUMBERS.show(call.db, call.book.id, voice_number_id))
     known = _facts_known(call, await _known(call, patch))
-    return rules.patch_faults(patch, row["provider"], known)
+    return rules.patch_faults(patch, number.provider, known)
 
 
 async def delete(call: Call, voice_number_id: UUID) -> Deleted:
     """Take a number out of use; calls that were made from it stay."""
-    row = existing(await store.lock_number(call.db, call.book.id, voice_number_id))
+    number = existing(await NUMBERS.lock(call.db, call.book.id, voice_number_id))
     if not await store.delete_number(call.db, BookKey(call.book.id, voice_number_id), call.now):
         raise rules.HasCalls
-    await _note(call, "deleted", voice_number_id, row["phone_number"])
+    await _note(call, "deleted", voice_number_id, number.phone_number)
     return Deleted(voice_number_id, iso(call.now))
 
 
 async def unseal(
-    vault: Vault, db: Db, business_id: BusinessId, number_id: UUID, sealed: bytes
+    vault: Vault, db: Db, business_id: BusinessId, number_id: UUID, sealed: bytes | None
 ) -> NumberAccount:
-    """The settings of a number."""
+    """The settings of a number, if it has any."""
+    if sealed is None:
+        return NumberAccount()
     text = await vault.open(db, business_id, number_id, _SETTINGS, sealed)
     return NumberAccount(msgspec.json.decode(text, type=dict[str, str]))
 
@@ -142,8 +123,9 @@ async def _keep_settings(call: Call, key: BookKey, settings: dict[str, str]) -> 
 
 
 async def _known(call: Call, asked: NewVoiceNumber | VoiceNumberPatch) -> Record:
-    agent_id, store_id = _named(asked, "default_agent_id"), _named(asked, "store_id")
-    return await store.find_known(call.db, call.book.id, agent_id, store_id)
+    named = (given(asked, name) for name in ("default_agent_id", "store_id"))
+    ids = (None if one is UNSET else one for one in named)
+    return await store.find_known(call.db, call.book.id, *ids)
 
 
 def _facts_known(call: Call, found: Record) -> rules.Known:
@@ -156,25 +138,22 @@ def _facts_known(call: Call, found: Record) -> rules.Known:
     )
 
 
-def _named(asked: msgspec.Struct, name: str) -> Any:
-    with suppress(InvalidField):
-        value = getattr(asked, name)
-        return None if value is UNSET else value
-    return None
+def _hours(hours: CallingHours | None) -> dict[str, OpeningTime | None]:
+    """The hours of calling as they are stored."""
+    return {
+        "calls_from": hours.from_ if hours else None,
+        "calls_until": hours.until if hours else None,
+    }
 
 
-def _picked(given: T | UnsetType, before: T) -> T:
-    return before if given is UNSET else given
-
-
-def _shown(call: Call, row: Record) -> VoiceNumber:
-    hours = CallingHours(row["calls_from"], row["calls_until"]) if row["calls_from"] else None
-    fields = {name: row[name] for name in VoiceNumber.__struct_fields__ if name in row.keys()}  # noqa: SIM118
-    return VoiceNumber(
-        **fields,
-        country=rules.country_of(row["phone_number"]),
+def _shown(call: Call, row: StoredNumber) -> VoiceNumber:
+    begins, ends = row.calls_from, row.calls_until
+    return facts_of(
+        VoiceNumber,
+        row,
+        country=rules.country_of(row.phone_number),
         capabilities=VoiceCapabilities(),
-        calling_hours=hours,
+        calling_hours=CallingHours(begins, ends) if begins and ends else None,
         environment=call.book.environment,
     )
 

@@ -15,6 +15,7 @@ from tillhouse.kit.secrets import Environment
 from tillhouse.providers.telephony.provider import ProviderName, WrongSettings
 from tillhouse.providers.telephony.settings_rules import check_settings
 from tillhouse.providers.telephony.targets import Targets
+from tillhouse.stores.types import OpeningTime
 from tillhouse.voice.numbers.types import CallingHours, NewVoiceNumber, VoiceNumberPatch
 
 
@@ -35,8 +36,8 @@ class NumberFacts(msgspec.Struct, frozen=True, kw_only=True):
     store_id: StoreId | None
     max_concurrent_calls: int
     calls_per_second: int
-    calls_from: str | None
-    calls_until: str | None
+    calls_from: OpeningTime | None
+    calls_until: OpeningTime | None
     allowed_prefixes: list[str]
 
 

@@ -76,7 +76,7 @@ async def upsert_prompt(
 
 async def delete_prompt(db: Db, agent: BookKey, script: str, step: str) -> bool:
     """Remove the sound of a step; whether there was one."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         DELETE FROM voice_prompts
         WHERE book_id = $1 AND agent_id = $2 AND script = $3 AND step = $4
@@ -85,7 +85,6 @@ async def delete_prompt(db: Db, agent: BookKey, script: str, step: str) -> bool:
         script,
         step,
     )
-    return done.endswith(" 1")
 
 
 async def delete_prompts(db: Db, agent: BookKey) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlencode
-from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.http.ranges import file_page
@@ -17,7 +16,6 @@ from tillhouse.kit.secrets import is_signed, sign
 from tillhouse.voice.recordings.recorder import recordings_folder
 from tillhouse.voice.recordings.store import find_file
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 VALID_FOR = timedelta(days=1)
 PATH = "/recordings/{book_id}/{call_id}"
 _UNTIL = re.compile("[0-9]{1,11}")
@@ -33,10 +31,8 @@ class NoRecordingFile(
 
 async def show(services: Services, asked: RawRequest) -> RawAnswer:
     """The file at a signed address, or a part of it."""
-    parts = asked.path["book_id"], asked.path["call_id"]
-    if not all(map(_UUID.fullmatch, parts)):
-        raise NoRecordingFile
-    key = BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
+    book_id, call_id = asked.ids("book_id", "call_id", missing=NoRecordingFile)
+    key = BookKey(BookId(book_id), call_id)
     if not is_good_address(services, key, asked.query, asked.now):
         raise NoRecordingFile
     async with services.pool.reading() as db:
@@ -65,9 +61,8 @@ def _read(path: Path, start: int, length: int) -> bytes:
         return file.read(length)
 
 
-def pages() -> tuple[RawRoute, ...]:
-    """The raw routes of recordings."""
-    return (RawRoute(method="GET", path=PATH, handler=show, missing=NoRecordingFile),)
+PAGE = RawRoute(method="GET", path=PATH, handler=show, missing=NoRecordingFile)
+"""The raw route of recordings."""
 
 
 def url_of(services: Services, key: BookKey, given_at: datetime) -> str:

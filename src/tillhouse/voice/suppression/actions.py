@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_country
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
@@ -22,7 +23,7 @@ async def list_page(call: Call, wanted: SuppressionFilter) -> PageOf[Suppression
     """One page of the list, the newest entry first."""
     phone = None
     if wanted.phone_number is not None:
-        country = await store.find_country(call.db, call.business_id)
+        country = await find_country(call.db, call.business_id)
         check(phone_faults("phone_number", wanted.phone_number, country))
         phone = wanted.phone_number.e164(country)
     page = wanted.pick()
@@ -40,7 +41,7 @@ async def show(call: Call, suppression_id: UUID) -> Suppression:
 async def create(call: Call, new: NewSuppression) -> Suppression:
     """Call a number no more."""
     check(await new_faults(call, new))
-    country = await store.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     row = store.SuppressionRow(
         phone_number=new.phone_number.e164(country),
         reason="manual",
@@ -57,7 +58,7 @@ async def create(call: Call, new: NewSuppression) -> Suppression:
 
 async def new_faults(call: Call, new: NewSuppression) -> list[FieldError]:
     """The faults of a new entry."""
-    country = await store.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     return faults(lambda: phone_faults("phone_number", new.phone_number, country))
 
 

@@ -10,7 +10,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey, BusinessId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
 _SUPPRESSION: LiteralString = """
@@ -32,7 +32,7 @@ class SuppressionRow(msgspec.Struct, frozen=True, kw_only=True):
 
 async def insert_suppression(db: Db, key: BookKey, row: SuppressionRow, now: datetime) -> bool:
     """Call a number no more; False when it is on the list already."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         INSERT INTO voice_suppressions (book_id, id, phone_number, reason, note, call_id,
             created_by_name, created_at)
@@ -43,7 +43,6 @@ async def insert_suppression(db: Db, key: BookKey, row: SuppressionRow, now: dat
         *msgspec.structs.astuple(row),
         now,
     )
-    return done.endswith(" 1")
 
 
 async def delete_suppression(db: Db, key: BookKey) -> str | None:
@@ -81,8 +80,3 @@ async def list_suppressions(
         + where.window(page),
         *where.args,
     )
-
-
-async def find_country(db: Db, business_id: BusinessId) -> str:
-    """Where numbers without a country code are dialled."""
-    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

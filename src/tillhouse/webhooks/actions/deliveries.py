@@ -6,7 +6,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, Refused, check
+from tillhouse.kit.errors import FieldError, Refused, check, existing
 from tillhouse.kit.ids import BookKey, DeliveryId, EndpointId
 from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
@@ -37,19 +37,14 @@ class EventExpired(
 
 async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
     """One page of the log, the newest first; the narrowest filter is the way in."""
-    books = call.user.books.all()
-    window = await _window(call, wanted)
+    books, how = call.user.books.all(), (wanted, await _window(call, wanted))
     if wanted.entity_id:
-        return await store.list_deliveries_of_entity(
-            call.db, books, wanted.entity_id, wanted, window
-        )
+        return await store.list_deliveries_of_entity(call.db, books, wanted.entity_id, *how)
     if wanted.event_id:
-        return await store.list_deliveries_of_event(call.db, books, wanted.event_id, wanted, window)
+        return await store.list_deliveries_of_event(call.db, books, wanted.event_id, *how)
     if wanted.endpoint_id:
-        return await store.list_deliveries_of_endpoint(
-            call.db, books, wanted.endpoint_id, wanted, window
-        )
-    return await store.list_deliveries(call.db, books, wanted, window)
+        return await store.list_deliveries_of_endpoint(call.db, books, wanted.endpoint_id, *how)
+    return await store.list_deliveries(call.db, books, *how)
 
 
 async def _window(call: Call, wanted: DeliveryFilter) -> DeliveryWindow:
@@ -63,17 +58,12 @@ async def _window(call: Call, wanted: DeliveryFilter) -> DeliveryWindow:
 
 async def show(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:
     """One delivery."""
-    delivery = await store.show_delivery(call.db, call.user.books.all(), delivery_id)
-    if delivery is None:
-        raise Missing
-    return delivery
+    return existing(await store.show_delivery(call.db, call.user.books.all(), delivery_id))
 
 
 async def resend(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:
     """Queue the same payload and event id again."""
-    row = await store.lock_delivery(call.db, call.user.books.all(), delivery_id)
-    if row is None:
-        raise Missing
+    row = existing(await store.lock_delivery(call.db, call.user.books.all(), delivery_id))
     if not row["has_event"]:
         raise EventExpired
     rules.check_active(row["endpoint_status"] or "deleted")

@@ -11,11 +11,11 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
 from tillhouse.kit.page import Deleted
-from tillhouse.kit.partial import InvalidField, faults
+from tillhouse.kit.partial import InvalidField, faults, given
 from tillhouse.kit.secrets import Environment
 from tillhouse.outgoing.guard import resolve
 from tillhouse.outgoing.rules import check_target, host_of
@@ -85,10 +85,7 @@ async def list_all(call: Call, wanted: AppFilter) -> list[Endpoint]:
 
 async def show(call: Call, endpoint_id: EndpointId) -> Endpoint:
     """One endpoint."""
-    endpoint = await store.show_endpoint(call.db, call.user.books.all(), endpoint_id)
-    if endpoint is None:
-        raise Missing
-    return endpoint
+    return existing(await store.show_endpoint(call.db, call.user.books.all(), endpoint_id))
 
 
 async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> Endpoint:
@@ -159,10 +156,7 @@ async def send_test(
     await _note(call, "tested", endpoint_id, row["name"], row["environment"], {})
     note_told(call.db, row["book_id"], queued=1)
     books = call.user.books.all()
-    delivery = await delivery_store.show_delivery(call.db, books, delivery_id)
-    if delivery is None:
-        raise Missing
-    return delivery
+    return existing(await delivery_store.show_delivery(call.db, books, delivery_id))
 
 
 async def announce_test(call: Call, environment: Environment) -> EventId:
@@ -186,10 +180,7 @@ async def announce_test(call: Call, environment: Environment) -> EventId:
 
 async def lock(call: Call, endpoint_id: EndpointId) -> Record:
     """The endpoint as it stands, until this call commits."""
-    row = await store.lock_endpoint(call.db, call.user.books.all(), endpoint_id)
-    if row is None:
-        raise Missing
-    return row
+    return existing(await store.lock_endpoint(call.db, call.user.books.all(), endpoint_id))
 
 
 async def form_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
@@ -199,11 +190,8 @@ async def form_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[Fi
 
 
 async def _url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
-    try:
-        url = asked.url
-    except InvalidField:
-        return []
-    if url is UNSET:
+    url = given(asked, "url")
+    if url is UNSET or url is None:
         return []
     host = host_of(url)
     wrong = check_target(host, await resolve(host), call.services.settings.webhook_allow_targets)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.columns import by_field
 from tillhouse.kit.ids import BookId, DeliveryId, EndpointId
 from tillhouse.kit.json import encode
 
@@ -241,9 +241,6 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
 
 async def end_expired(db: Db, expired: Sequence[Expired], error: str, now: datetime) -> None:
     """End claimed deliveries whose event is gone; an endpoint probed by one of them is free."""
-    columns: list[list[Any]] = [
-        [getattr(one, name) for one in expired] for name in Expired.__struct_fields__
-    ]
     await db.execute(
         """
         WITH expired AS (
@@ -262,7 +259,7 @@ async def end_expired(db: Db, expired: Sequence[Expired], error: str, now: datet
             next_attempt_at = NULL, updated_at = $7
         FROM gone g WHERE d.book_id = g.book_id AND d.id = g.delivery_id
         """,
-        *columns,
+        *by_field(expired, Expired),
         error,
         now,
     )
@@ -282,9 +279,6 @@ async def record_batch(db: Db, batch: Sequence[AttemptResult]) -> None:
 
     One whose generation is over, or written before, is noted as an attempt and changes nothing.
     """
-    columns: list[list[Any]] = [
-        [getattr(done, name) for done in batch] for name in AttemptResult.__struct_fields__
-    ]
     await db.execute(
         """
         WITH done AS (
@@ -325,7 +319,7 @@ async def record_batch(db: Db, batch: Sequence[AttemptResult]) -> None:
         FROM current c
         WHERE x.book_id = c.book_id AND x.id = c.delivery_id
         """,
-        *columns,
+        *by_field(batch, AttemptResult),
     )
 
 
@@ -333,10 +327,6 @@ async def update_endpoint_results(
     db: Db, endpoint_results: Sequence[EndpointResult], now: datetime, most: int, warn: int
 ) -> Sequence[Record]:
     """Count consecutive failures; the endpoints that reached `warn`, or `most` and are disabled."""
-    columns: list[list[Any]] = [
-        [getattr(result, name) for result in endpoint_results]
-        for name in EndpointResult.__struct_fields__
-    ]
     return await db.fetch(
         """
         WITH result AS (
@@ -373,7 +363,7 @@ async def update_endpoint_results(
         WHERE status = 'active'
             AND (failures >= $9 OR (failures >= $10 AND failures_before < $10))
         """,
-        *columns,
+        *by_field(endpoint_results, EndpointResult),
         now,
         most,
         warn,

@@ -1,5 +1,6 @@
 """Statements on signing secrets."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -86,16 +87,14 @@ async def update_secret(db: Db, key: BookKey, prefix: str, sealed: bytes, now: d
     )
 
 
-async def list_apps_without_secret(db: Db, limit: int) -> list[Record]:
+async def list_apps_without_secret(db: Db, limit: int) -> Sequence[Record]:
     """Apps that were made before there were webhooks."""
-    return list(
-        await db.fetch(
-            """
-            SELECT a.book_id, a.id, b.business_id
-            FROM developer_apps a JOIN books b ON b.id = a.book_id
-            LEFT JOIN webhook_secrets s ON s.book_id = a.book_id AND s.developer_app_id = a.id
-            WHERE s.book_id IS NULL LIMIT $1
-            """,
-            limit,
-        )
+    return await db.fetch(
+        """
+        SELECT a.book_id, a.id, b.business_id
+        FROM developer_apps a JOIN books b ON b.id = a.book_id
+        LEFT JOIN webhook_secrets s ON s.book_id = a.book_id AND s.developer_app_id = a.id
+        WHERE s.book_id IS NULL LIMIT $1
+        """,
+        limit,
     )

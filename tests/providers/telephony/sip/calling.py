@@ -26,7 +26,7 @@ from tillhouse.providers.telephony.sip.transactions import REAL, SipTiming
 from tillhouse.providers.telephony.targets import ANYWHERE, Targets
 
 # Everything that takes seconds takes hundredths.
-QUICK = SipTiming(t1=0.02, t2=0.16, t4=0.2, media_lost=0.4)
+QUICK = SipTiming(t1=0.02, t2=0.16, media_lost=0.4)
 
 
 class RealClock:

@@ -17,14 +17,13 @@ _CHANGED: LiteralString = (
 
 async def lock_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> bool:
     """Lock a reservation against changes and charges; whether there is one."""
-    found = await db.fetchval(
+    return await db.execute_one(
         """
         SELECT id FROM hotel_reservations WHERE book_id = $1 AND id = $2 FOR NO KEY UPDATE
         """,
         book_id,
         reservation_id,
     )
-    return found is not None
 
 
 async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | None:

@@ -148,7 +148,7 @@ async def update_asked(
 
 async def claim_look(db: Db, state: WithdrawalState, before: datetime, now: datetime) -> bool:
     """Ask now about a withdrawal, unless it was asked about since a moment; False: wait."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE withdrawals SET looked_at = $4
         WHERE book_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= $3)
@@ -158,7 +158,6 @@ async def claim_look(db: Db, state: WithdrawalState, before: datetime, now: date
         before,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_cancelled(db: Db, state: WithdrawalState, now: datetime) -> None:

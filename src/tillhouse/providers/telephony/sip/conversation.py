@@ -1,8 +1,8 @@
 """An answered call: its dialogue, the requests of either side, and its end."""
 
 from collections.abc import Callable
-from ipaddress import ip_address
 
+from tillhouse.kit.network import literal_of
 from tillhouse.providers.telephony.sip import sdp
 from tillhouse.providers.telephony.sip.dialogue import Dialogue, host_port, is_within
 from tillhouse.providers.telephony.sip.media import RtpSession
@@ -56,7 +56,7 @@ class SipConversation:
     def _wire(self) -> Wire:
         """The wire to the next hop; the first one where that is a name, or is forbidden."""
         hop = self._dialogue.next_hop()
-        if hop is None or not _is_address(hop.host):
+        if hop is None or literal_of(hop.host) is None:
             return self._first_wire
         peer = host_port(hop)
         wires = [self._first_wire, *self._extra_wires]
@@ -169,9 +169,10 @@ class SipConversation:
         if request.method != "INVITE":
             wire.send(answer)
             return
-        given_up = self._give_up if status < 300 else _nothing
         self._unacknowledged[request.cseq] = Acknowledged(
-            lambda: wire.send(answer), self._agent.timing, given_up
+            lambda: wire.send(answer),
+            self._agent.timing,
+            lambda: self._end("no ACK") if status < 300 else None,
         )
 
     def _change(self, wire: Wire, request: Request) -> None:
@@ -193,21 +194,18 @@ class SipConversation:
         except sdp.Unusable:
             self._answer(wire, request, 488, "Not Acceptable Here")
             return
-        self._begin(session)
+        self.begin(session)
         headers.append(("content-type", "application/sdp"))
         self._answer(wire, request, 200, "OK", headers, sdp.answer(self._describe(), session))
 
-    def _begin(self, session: sdp.SessionDescription) -> None:
+    def begin(self, session: sdp.SessionDescription) -> None:
+        """Talk to the other end's session."""
         if self._media is None:
             return
         hosts = {self._first_wire.peer[0]}
         if session.host not in hosts and self._agent.may_send_to(session.host):
             hosts.add(session.host)
         self._media.begin(session, frozenset(hosts))
-
-    def start(self, session: sdp.SessionDescription) -> None:
-        """Talk to the session of the 2xx."""
-        self._begin(session)
 
     def _take_ack(self, request: Request) -> bool:
         waiting = self._unacknowledged.pop(request.cseq, None)
@@ -217,13 +215,10 @@ class SipConversation:
         if request.cseq in self._offered:
             self._offered.discard(request.cseq)
             try:
-                self._begin(sdp.parse(request.body))
+                self.begin(sdp.parse(request.body))
             except sdp.Unusable:
                 self._end("no usable answer to our offer")
         return True
-
-    def _give_up(self) -> None:
-        self._end("no ACK")
 
     def _end(self, why: str) -> None:
         if self.is_over:
@@ -252,15 +247,3 @@ class SipConversation:
     def is_quiet(self) -> bool:
         """Whether nothing of ours is still to be answered."""
         return all(bye.is_over for bye in self._byes.values())
-
-
-def _nothing() -> None:
-    return None
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

@@ -52,11 +52,7 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True):
 
 def choose(values: Iterable[str]) -> Challenge | None:
     """The first challenge that we can answer, in the server's order of preference."""
-    for value in values:
-        challenge = _parse(value)
-        if challenge is not None:
-            return challenge
-    return None
+    return next((one for one in map(_parse, values) if one is not None), None)
 
 
 def _parse(value: str) -> Challenge | None:

@@ -51,7 +51,13 @@ class SipLine:
         self._session_id, self._version = secrets.randbits(31), 0
         heard = InvitationHandlers(self._ringing, self._answered, self._refused, self._silent)
         self._invitation = Invitation(
-            wire, self._side, agent.timing, self._authorization, plan.uri, self._offer, heard
+            wire,
+            self._side,
+            agent.timing,
+            self._authorization,
+            plan.uri,
+            lambda: sdp.offer(self._describe()),
+            heard,
         )
         self._conversation: SipConversation | None = None
         self._forks: dict[str, SipConversation] = {}
@@ -94,9 +100,6 @@ class SipLine:
             host=self._side.host or self._wire.local[0],
             port=self.media.port,
         )
-
-    def _offer(self) -> bytes:
-        return sdp.offer(self._describe())
 
     def _ringing(self) -> None:
         if not self._rings and not self._is_told_over and self._conversation is None:
@@ -175,22 +178,24 @@ class SipLine:
             return
         if session is None:
             conversation.hang_up()
-            self._end(_without_sound(why))
+            self._end(
+                LineEnded(
+                    result="codec", ended_by="system", detail=why, sip_status=200, may_retry=False
+                )
+            )
             return
         self.party = self.media
         self._agent.counts.answered += 1
         self._events.put_nowait(Answered(provider_call_id=self._side.call_id))
-        conversation.start(session)
+        conversation.begin(session)
         if self._wants_end:
             conversation.hang_up()
             self._end(LineEnded(result="hung_up", ended_by="agent"))
             return
         self._stop_timers()
-        self._after(self._dial.talk_within.total_seconds(), self._stop_talking)
+        too_long = LineEnded(result="max_duration", ended_by="system")
+        self._after(self._dial.talk_within.total_seconds(), lambda: self._hang_up_with(too_long))
         self._look()
-
-    def _stop_talking(self) -> None:
-        self._hang_up_with(LineEnded(result="max_duration", ended_by="system"))
 
     def _look(self) -> None:
         """Look from time to time whether the other side is still heard."""
@@ -267,7 +272,3 @@ class SipLine:
         self._agent.forget(self._side.call_id)
         self._agent.release(self._wire)
         self._forget(self)
-
-
-def _without_sound(why: str) -> LineEnded:
-    return LineEnded(result="codec", ended_by="system", detail=why, sip_status=200, may_retry=False)

@@ -1,6 +1,7 @@
 """The sound of one call: G.711 over RTP, 20 ms at a time, both ways."""
 
 import asyncio
+import contextlib
 import secrets
 import socket
 from collections import deque
@@ -193,13 +194,10 @@ class RtpSession(HeardAudio):
         flow.packets += 1
 
     def _send_bytes(self, data: bytes) -> None:
-        if self._target is None:
-            return
-        try:
-            self._socket.sendto(data, self._target)
-        except OSError:
-            # A packet that is lost: the time-out tells when all of them are.
-            return
+        # A packet that is lost: the time-out tells when all of them are.
+        with contextlib.suppress(OSError):
+            if self._target is not None:
+                self._socket.sendto(data, self._target)
 
     def _next_frame(self, session: SessionDescription) -> bytes:
         """20 ms of the other side; silence where nothing came."""

@@ -4,10 +4,10 @@ import re
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Dial, LineEnded, WrongSettings
+from tillhouse.providers.telephony.provider import Dial, LineEnded, Result, WrongSettings
 from tillhouse.providers.telephony.sip.dialogue import host_port
 from tillhouse.providers.telephony.sip.digest import DigestCredentials
-from tillhouse.providers.telephony.sip.grammar import MalformedSip, Uri, parse_uri, quote
+from tillhouse.providers.telephony.sip.grammar import MalformedSip, parse_uri, quote
 from tillhouse.providers.telephony.sip.own_side import OwnSide
 from tillhouse.providers.telephony.sip.trunk import Trunk, bracketed, trunk_of
 
@@ -78,15 +78,10 @@ def _uri(to: str, trunk: Trunk) -> str:
         uri = parse_uri(to)
     except MalformedSip:
         raise NotPossible(_ended("invalid_destination", "no number and no sip: address")) from None
-    if not _goes_by_udp(uri):
+    if uri.scheme != "sip" or uri.parameters.get("transport", "udp").lower() != "udp":
         raise NotPossible(_ended("invalid_destination", "only SIP over UDP is spoken"))
     return to
 
 
-def _goes_by_udp(uri: Uri) -> bool:
-    return uri.scheme == "sip" and uri.parameters.get("transport", "udp").lower() == "udp"
-
-
-def _ended(result: str, detail: str) -> LineEnded:
-    known = "invalid_destination" if result == "invalid_destination" else "provider_unavailable"
-    return LineEnded(result=known, ended_by="system", detail=detail, may_retry=False)
+def _ended(result: Result, detail: str) -> LineEnded:
+    return LineEnded(result=result, ended_by="system", detail=detail, may_retry=False)

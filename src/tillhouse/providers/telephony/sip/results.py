@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import msgspec
+
 from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
 from tillhouse.providers.telephony.sip.message import Response
 
@@ -38,12 +40,7 @@ _OF_CLASS: dict[int, Result] = {
     5: "provider_unavailable",
     6: "busy",
 }
-_BY: dict[Result, EndedBy] = {
-    "busy": "customer",
-    "no_answer": "customer",
-    "declined": "customer",
-    "unwanted": "customer",
-}
+_BY_CUSTOMER: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unwanted"})
 _TRIED_AGAIN: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable"})
 
 
@@ -58,14 +55,19 @@ def of_status(status: int, words: str = "", retry_after: timedelta | None = None
     reason = "".join(filter(str.isprintable, words)).strip()[:_DETAIL_LENGTH_MAX]
     # Trunks refuse more calls than were paid for like this, and only their words tell.
     is_limit = result == "forbidden" and "limit" in reason.lower()
-    return LineEnded(
-        result=result,
-        ended_by=_BY.get(result, "provider"),
-        detail=f"{status} {reason}".strip(),
-        sip_status=status,
-        may_retry=result in _TRIED_AGAIN or is_limit,
-        retry_after=retry_after,
+    ended = unanswered(result, f"{status} {reason}".strip(), status)
+    return msgspec.structs.replace(
+        ended, may_retry=ended.may_retry or is_limit, retry_after=retry_after
     )
+
+
+def unanswered(result: Result, detail: str, sip_status: int | None = None) -> LineEnded:
+    """The end of a call that nobody answered, and whether its result may be another next time."""
+    by: EndedBy = "customer" if result in _BY_CUSTOMER else "provider"
+    return LineEnded(
+        result=result, ended_by=by, detail=detail, sip_status=sip_status,
+        may_retry=result in _TRIED_AGAIN,
+    )  # fmt: skip
 
 
 def read_pause(header: str | None) -> timedelta | None:

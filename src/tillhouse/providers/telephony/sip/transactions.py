@@ -13,10 +13,9 @@ from tillhouse.providers.telephony.sip.wire import Wire
 class SipTiming(msgspec.Struct, frozen=True, kw_only=True):
     """All in seconds."""
 
-    # The time there and back; the longest pause between repetitions; the life of a packet.
+    # The time there and back; the longest pause between repetitions.
     t1: float = 0.5
     t2: float = 4.0
-    t4: float = 5.0
     # Without RTP for so long a call is over, unless it is held.
     media_lost: float = 20.0
 
@@ -59,7 +58,7 @@ class ClientTransaction:
         self._final: int | None = None
         self._acknowledgement: bytes | None = None
         self._repeating = self._loop.call_later(self._pause, self._repeat)
-        self._expiring = self._loop.call_later(timing.transaction, self._expire)
+        self._expiring = self._loop.call_later(timing.transaction, self._end, "no response")
         wire.listeners.add(self._refused)
         wire.send(request)
 
@@ -105,9 +104,6 @@ class ClientTransaction:
         longest = self._timing.transaction if self._is_invite else self._timing.t2
         self._pause = min(2 * self._pause, longest)
         self._repeating = self._loop.call_later(self._pause, self._repeat)
-
-    def _expire(self) -> None:
-        self._end("no response")
 
     def _refused(self) -> None:
         self._end("port closed")

@@ -4,6 +4,8 @@ import secrets
 from collections.abc import Iterable
 from typing import Protocol
 
+import msgspec
+
 from tillhouse.providers.telephony.sip.grammar import MalformedSip
 from tillhouse.providers.telephony.sip.message import (
     Header,
@@ -154,8 +156,4 @@ def _as_seen(wire: Wire, request: Request) -> Request:
     ]
     value = ";".join([*parts, f"received={host}", f"rport={port}"])
     headers[index] = ("via", value + comma + rest)
-    return Request(
-        headers=headers, body=request.body, via=request.via, sender=request.sender,
-        recipient=request.recipient, call_id=request.call_id, cseq=request.cseq,
-        method=request.method, uri=request.uri,
-    )  # fmt: skip
+    return msgspec.structs.replace(request, headers=headers)

@@ -5,7 +5,7 @@ calls to that number are listed.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 from urllib.parse import quote, urlencode
@@ -89,19 +89,17 @@ class Rest:
 
     async def create(self, credentials: TwilioAccount, call: TwilioCall) -> SeenCall:
         """Make a call, which is asked for once: `Unclear` tells that it may be under way."""
-        answer = await self._post(credentials, "Calls", call.form())
-        return answer.read(SeenCall)
+        return (await self._ask(credentials, "Calls.json", call.form())).read(SeenCall)
 
     async def end(
         self, credentials: TwilioAccount, sid: str, status: Literal["canceled", "completed"]
     ) -> SeenCall:
         """Take a call back, or hang it up."""
-        answer = await self._post(credentials, _path(sid), [("Status", status)])
-        return answer.read(SeenCall)
+        return (await self._ask(credentials, _path(sid), [("Status", status)])).read(SeenCall)
 
     async def fetch(self, credentials: TwilioAccount, sid: str) -> SeenCall:
         """One call."""
-        return (await self._get(credentials, _path(sid))).read(SeenCall)
+        return (await self._ask(credentials, _path(sid))).read(SeenCall)
 
     async def find(
         self, credentials: TwilioAccount, *, to: str, from_number: str
@@ -110,43 +108,27 @@ class Rest:
 
         Twilio's filter by StartTime leaves out calls that wait to be dialled, so there is none.
         """
-        query = {"To": to, "From": from_number, "PageSize": str(_PAGE)}
-        return (await self._get(credentials, "Calls", query)).read(CallPage).calls
+        query = urlencode({"To": to, "From": from_number, "PageSize": str(_PAGE)})
+        return (await self._ask(credentials, f"Calls.json?{query}")).read(CallPage).calls
 
-    async def _get(
-        self, credentials: TwilioAccount, path: str, query: Mapping[str, str] | None = None
+    async def _ask(
+        self, credentials: TwilioAccount, path: str, form: Sequence[tuple[str, str]] = ()
     ) -> ProviderAnswer:
-        asked = f"?{urlencode(query)}" if query else ""
-        url = _url(credentials, path) + asked
-        return _settle(
-            await self._caller.call(ProviderRequest(path=url, headers=_headers(credentials)))
-        )
-
-    async def _post(
-        self, credentials: TwilioAccount, path: str, form: Sequence[tuple[str, str]]
-    ) -> ProviderAnswer:
-        headers = {**_headers(credentials), "content-type": _FORM}
-        ask = ProviderRequest(
-            path=_url(credentials, path),
-            headers=headers,
-            method="POST",
-            body=urlencode(form).encode(),
-            changes=True,
-        )
+        """Send a form, or none: then nothing changes."""
+        url = f"/2010-04-01/Accounts/{quote(credentials.account_sid, safe='')}/{path}"
+        pair = f"{credentials.account_sid}:{credentials.auth_token}".encode()
+        headers = {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
+        ask = ProviderRequest(path=url, headers=headers)
+        if form:
+            ask = ProviderRequest(
+                path=url, headers={**headers, "content-type": _FORM}, method="POST",
+                body=urlencode(form).encode(), changes=True,
+            )  # fmt: skip
         return _settle(await self._caller.call(ask))
 
 
 def _path(sid: str) -> str:
-    return f"Calls/{quote(sid, safe='')}"
-
-
-def _url(credentials: TwilioAccount, path: str) -> str:
-    return f"/2010-04-01/Accounts/{quote(credentials.account_sid, safe='')}/{path}.json"
-
-
-def _headers(credentials: TwilioAccount) -> dict[str, str]:
-    pair = f"{credentials.account_sid}:{credentials.auth_token}".encode()
-    return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    return f"Calls/{quote(sid, safe='')}.json"
 
 
 def _settle(answer: ProviderAnswer) -> ProviderAnswer:

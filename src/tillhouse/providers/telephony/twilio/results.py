@@ -1,11 +1,10 @@
 """The end of a call by Twilio's word: a status, a code of its own, or one of SIP."""
 
-from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
-from tillhouse.providers.telephony.sip.results import of_status
+from tillhouse.providers.telephony.provider import LineEnded, Result
+from tillhouse.providers.telephony.sip import results as sip
 from tillhouse.providers.telephony.twilio.answers import Status
 from tillhouse.providers.telephony.twilio.rest import Denied, TooMany
 
-GONE = 20404
 _OF_CODE: dict[int, Result] = {
     # The account.
     10001: "trunk_auth",
@@ -40,14 +39,12 @@ _OF_CODE: dict[int, Result] = {
     32011: "network",
     32014: "no_answer",
 }
-_TRIED_AGAIN: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable"})
-_CUSTOMERS: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unwanted"})
 _SIP_FAILURES = range(300, 700)
 
 
 def denied(error: Denied) -> LineEnded:
     """The end of a call that Twilio refuses to make."""
-    return _ended(_OF_CODE.get(error.code, "forbidden"), error.words)
+    return sip.unanswered(_OF_CODE.get(error.code, "forbidden"), error.words)
 
 
 def too_many(error: TooMany) -> LineEnded:
@@ -61,12 +58,12 @@ def too_many(error: TooMany) -> LineEnded:
 def failed(error_code: int | None, sip_status: int | None, words: str = "") -> LineEnded:
     """The end of a call that failed, by the most exact of the told codes."""
     if sip_status is not None and sip_status in _SIP_FAILURES:
-        return of_status(sip_status, words)
+        return sip.of_status(sip_status, words)
     if error_code in _OF_CODE:
-        return _ended(_OF_CODE[error_code], f"{error_code} {words}".strip())
+        return sip.unanswered(_OF_CODE[error_code], f"{error_code} {words}".strip())
     # Twilio says failed alone of a number that doesn't exist.
     told = f"{error_code} {words}".strip() if error_code is not None else "failed"
-    return _ended("invalid_destination", told)
+    return sip.unanswered("invalid_destination", told)
 
 
 def unanswered(
@@ -75,18 +72,10 @@ def unanswered(
     """The end of an unanswered call, by its final status."""
     match status:
         case "busy":
-            return _ended("busy", "busy", sip_status)
+            return sip.unanswered("busy", "busy", sip_status)
         case "no-answer":
-            return _ended("no_answer", "nobody answered in time", sip_status)
+            return sip.unanswered("no_answer", "nobody answered in time", sip_status)
         case "canceled":
             return LineEnded(result="cancelled", ended_by="provider", detail="taken back at Twilio")
         case _:
             return failed(error_code, sip_status, words)
-
-
-def _ended(result: Result, detail: str, sip_status: int | None = None) -> LineEnded:
-    by: EndedBy = "customer" if result in _CUSTOMERS else "provider"
-    return LineEnded(
-        result=result, ended_by=by, detail=detail, sip_status=sip_status,
-        may_retry=result in _TRIED_AGAIN,
-    )  # fmt: skip

@@ -79,7 +79,7 @@ async def insert_call(db: Db, key: BookKey, row: CallRow, calls_max: int, now: d
 
     The row of the day is locked up to the commit: a call that is placed meanwhile sees its number.
     """
-    done = await db.execute(
+    was_placed = await db.execute_one(
         """
         WITH counted AS (
             INSERT INTO voice_days AS d (book_id, day, calls)
@@ -104,7 +104,7 @@ async def insert_call(db: Db, key: BookKey, row: CallRow, calls_max: int, now: d
         calls_max,
     )
     db.queues_jobs = True
-    return done.endswith(" 1")
+    return was_placed
 
 
 async def lock_status(db: Db, book_id: BookId, call_id: UUID) -> str | None:

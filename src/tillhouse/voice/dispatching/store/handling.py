@@ -53,7 +53,7 @@ async def update_ringing(
     db: Db, key: BookKey, generation: int, provider_call_id: str | None, now: datetime
 ) -> bool:
     """The telephone rings; False when the call is no longer this worker's, or over."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE voice_calls SET status = 'ringing', ringing_at = $5, updated_at = $5,
             provider_call_id = coalesce($4, provider_call_id)
@@ -64,7 +64,6 @@ async def update_ringing(
         provider_call_id,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_answered(
@@ -75,7 +74,7 @@ async def update_answered(
     now: datetime,
 ) -> bool:
     """Somebody has answered: (who, the provider's name); False when that comes too late."""
-    done = await db.execute(
+    return await db.execute_one(
         """
         UPDATE voice_calls SET status = 'in_progress', answered_at = $6, updated_at = $6,
             answered_by = $4, provider_call_id = coalesce($5, provider_call_id)
@@ -86,7 +85,6 @@ async def update_answered(
         *answer,
         now,
     )
-    return done.endswith(" 1")
 
 
 async def update_machine(db: Db, key: BookKey) -> None:
