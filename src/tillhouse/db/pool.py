@@ -127,8 +127,7 @@ class Db:
 
     async def allow_slow(self, seconds: float) -> None:
         """Let each further statement of this transaction take so long."""
-        limit = f"{seconds:.0f}s"
-        await self.execute("SELECT set_config('statement_timeout', $1, true)", limit)
+        await self.execute("SELECT set_config('statement_timeout', $1, true)", f"{seconds:.0f}s")
         self._timeout_s = seconds + _ANSWER_LATER_S
 
     @property
