@@ -13,8 +13,7 @@ import msgspec
 
 from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services
-from tillhouse.access.roles import scopes_by_role
-from tillhouse.access.scopes import Scope, Scopes
+from tillhouse.access.scopes import Scope, Scopes, scopes_by_role
 from tillhouse.access.storage import StoredKind
 from tillhouse.db.constraints import ConstraintRefusal, Constraints
 from tillhouse.db.folding import Folding

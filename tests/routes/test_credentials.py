@@ -20,7 +20,7 @@ from tests.routes.table import (
     ready,
 )
 from tillhouse.access.process import Services
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
+from tillhouse.access.scopes import MANAGE_DEVELOPER_KEYS, PERMISSIONS
 from tillhouse.accounts.store import update_subscription
 from tillhouse.http.route import Portal, Route
 from tillhouse.kit.clock import now

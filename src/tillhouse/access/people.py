@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.access import rules
 from tillhouse.access.callers import Books, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS
+from tillhouse.access.scopes import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.access.tokens import Claims
 from tillhouse.db.connecting import FAILURES

@@ -1,7 +1,7 @@
-"""Scopes: the rights that an API key may have. Each room declares its own."""
+"""Scopes, which rooms declare, and the rights of each role: permissions on pages, and scopes."""
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -19,6 +19,20 @@ Role = Literal[
 
 # The roles that may give a key every scope, but for those that say otherwise.
 GRANTERS: tuple[Role, ...] = ("owner", "admin", "developer")
+MANAGE_DEVELOPER_KEYS = "MANAGE_DEVELOPER_KEYS"
+MANAGE_MEMBERS = "MANAGE_MEMBERS"
+MANAGE_BUSINESS = "MANAGE_BUSINESS"
+
+_MANAGING: dict[Role, frozenset[str]] = {
+    "owner": frozenset({MANAGE_DEVELOPER_KEYS, MANAGE_MEMBERS, MANAGE_BUSINESS}),
+    "admin": frozenset({MANAGE_DEVELOPER_KEYS, MANAGE_MEMBERS, MANAGE_BUSINESS}),
+    "developer": frozenset({MANAGE_DEVELOPER_KEYS}),
+}
+_ROLES: tuple[Role, ...] = get_args(Role)
+# Every role, also one without any.
+PERMISSIONS: dict[Role, frozenset[str]] = {
+    role: _MANAGING.get(role, frozenset()) for role in _ROLES
+}
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -102,3 +116,16 @@ def pair(
         Scope(f"{noun}:read", f"Read {label}", group, "low", roles=readers),
         Scope(f"{noun}:write", f"Change {label}", group, risk, roles=writers),
     )
+
+
+def roles_with(permission: str) -> list[Role]:
+    """The roles that have a permission."""
+    return [role for role, permissions in PERMISSIONS.items() if permission in permissions]
+
+
+def scopes_by_role(scopes: Scopes) -> dict[str, frozenset[str]]:
+    """The scopes of each role: on the public routes it is as good as a key with these."""
+    return {
+        role: scopes.granted(scope.name for scope in scopes if scope.belongs_to(role))
+        for role in PERMISSIONS
+    }

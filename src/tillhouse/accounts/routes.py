@@ -1,7 +1,7 @@
 """The routes of people: /api/auth."""
 
 from tillhouse.access.call import AnonymousCall
-from tillhouse.access.roles import MANAGE_BUSINESS, MANAGE_MEMBERS
+from tillhouse.access.scopes import MANAGE_BUSINESS, MANAGE_MEMBERS
 from tillhouse.accounts import actions
 from tillhouse.accounts.business import actions as business
 from tillhouse.accounts.forgotten import actions as forgotten

@@ -14,7 +14,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, UserCaller
 from tillhouse.access.people import give_opening
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS
+from tillhouse.access.scopes import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS
+from tillhouse.access.scopes import MANAGE_DEVELOPER_KEYS
 from tillhouse.http.route import Scope
 
 # As the lists of these things are guarded.

@@ -10,7 +10,13 @@ from tillhouse.desk.beginning.pages import ROUTES as BEGINNING
 from tillhouse.desk.commands.pages import ROUTES as COMMANDS
 from tillhouse.desk.connections.pages import ROUTES as CONNECTIONS
 from tillhouse.desk.customers.pages import ROUTES as CUSTOMERS
-from tillhouse.desk.developers.routes import ROUTES as DEVELOPERS
+from tillhouse.desk.developers.begin.pages import ROUTES as FIRST_CALL
+from tillhouse.desk.developers.keys.apps import ROUTES as APPS
+from tillhouse.desk.developers.keys.pages import ROUTES as KEYS
+from tillhouse.desk.developers.logs.pages import ROUTES as LOGS
+from tillhouse.desk.developers.webhooks.deliveries import ROUTES as DELIVERIES
+from tillhouse.desk.developers.webhooks.endpoints import ROUTES as ENDPOINTS
+from tillhouse.desk.developers.webhooks.secret import ROUTES as SIGNING
 from tillhouse.desk.finance.routes import ROUTES as FINANCE
 from tillhouse.desk.frame.places import first_page
 from tillhouse.desk.links.pages import ROUTES as LINKS
@@ -19,7 +25,12 @@ from tillhouse.desk.orders.pages import ROUTES as ORDERS
 from tillhouse.desk.overview.pages import ROUTES as OVERVIEW
 from tillhouse.desk.page import Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people.pages import ROUTES as PEOPLE
-from tillhouse.desk.products.routes import ROUTES as PRODUCTS
+from tillhouse.desk.products.categories import ROUTES as CATEGORIES
+from tillhouse.desk.products.choices import ROUTES as CHOICES
+from tillhouse.desk.products.pages import ROUTES as PRODUCTS
+from tillhouse.desk.products.promotions import ROUTES as PROMOTIONS
+from tillhouse.desk.products.stock import ROUTES as STOCK
+from tillhouse.desk.products.variants import ROUTES as VARIANTS
 from tillhouse.desk.search.pages import routes_over
 from tillhouse.desk.selling.pages import ROUTES as SELLING
 from tillhouse.desk.session.forgotten import ROUTES as FORGOTTEN
@@ -55,7 +66,18 @@ _AREAS = (
     *WALLET,
     *CONNECTIONS,
     *PRODUCTS,
-    *DEVELOPERS,
+    *VARIANTS,
+    *CATEGORIES,
+    *CHOICES,
+    *STOCK,
+    *PROMOTIONS,
+    *KEYS,
+    *APPS,
+    *ENDPOINTS,
+    *DELIVERIES,
+    *SIGNING,
+    *LOGS,
+    *FIRST_CALL,
     *PEOPLE,
     *SETTINGS,
     *COMMANDS,

@@ -6,7 +6,7 @@ from tillhouse.access import rules
 from tillhouse.access.callers import Book, UserCaller
 from tillhouse.access.people import person_by_claims
 from tillhouse.access.process import Services
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS
+from tillhouse.access.scopes import MANAGE_DEVELOPER_KEYS
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.route import Guard, Open, Portal, Scope, Session
 from tillhouse.kit.errors import Forbidden, Invalid, Unauthenticated

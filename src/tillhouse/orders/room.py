@@ -5,7 +5,6 @@ from tillhouse.db.constraints import ConstraintRefusal, not_allowed
 from tillhouse.http.route import Group
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
-from tillhouse.orders.money_routes import ROUTES as MONEY
 from tillhouse.orders.posting.proof import ORDER_SOURCE, REFUND_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.recording.actions import NotRecorded
@@ -16,7 +15,7 @@ from tillhouse.room import Room
 
 ROOM = Room(
     name="orders",
-    routes=(*ROUTES, *MONEY),
+    routes=ROUTES,
     groups=(
         Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
         Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),

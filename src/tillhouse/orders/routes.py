@@ -1,4 +1,4 @@
-"""The routes of /v1/orders."""
+"""The routes of orders, of their payments and refunds, and of debts."""
 
 from typing import Any
 
@@ -11,13 +11,16 @@ from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification, Notified
 from tillhouse.orders import showing as shown
 from tillhouse.orders.changing import actions as change
+from tillhouse.orders.debts import actions as debts
 from tillhouse.orders.deposits import actions as deposits
 from tillhouse.orders.kitchen import actions as kitchen
 from tillhouse.orders.listing import actions as listing
 from tillhouse.orders.listing.types import Figures
+from tillhouse.orders.payments import actions as payments
 from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.recording import preview
+from tillhouse.orders.refunds import actions as refunds
 from tillhouse.orders.types import (
     Confirmation,
     NewOrder,
@@ -94,6 +97,8 @@ _READ = Scope("orders:read")
 _SEE = Scope("orders:read", roles=("kitchen",))
 _WRITE = Scope("orders:write")
 _COOK = Scope("orders:write", roles=("kitchen",))
+_READ_DEBTS = Scope("finance:transactions:read")
+_PAYMENTS, _REFUNDS = _ONE + "/payments", _ONE + "/refunds"
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _ORDERS, list_orders, _SEE,
@@ -128,4 +133,20 @@ ROUTES: tuple[Route, ...] = (
           "Make a receipt of an order as it stands; its address is good for seven days",
           "Receipt",
           idempotent=True),
+    Route("GET", _PAYMENTS, payments.list_payments, _READ,
+          "List the payments of an order", "Payments"),
+    Route("POST", _PAYMENTS, payments.record, _WRITE,
+          "Record a payment of an order, by any tender", "Payment recorded",
+          status=201, idempotent=True, faults=payments.new_faults),
+    Route("GET", _REFUNDS, refunds.list_refunds, _READ,
+          "List the refunds of an order", "Refunds"),
+    Route("POST", _REFUNDS, refunds.refund, _WRITE,
+          "Give money of an order back, by an amount or by lines", "Refund recorded",
+          status=201, idempotent=True, faults=refunds.new_faults),
+    Route("POST", f"{_REFUNDS}/preview", refunds.preview, _WRITE,
+          "Tell what a refund would give back, without doing it", "Nothing was given back",
+          faults=refunds.new_faults),
+    Route("GET", "/v1/debts", debts.list_debts, _READ_DEBTS,
+          "List debts, the last opened first", "Debts"),
+    Route("GET", "/v1/debts/{debt_id}", debts.show_debt, _READ_DEBTS, "Read one debt", "Debt"),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from asyncpg import Record
 
 from tillhouse.access.attempt_rules import Budget
 from tillhouse.access.process import Services
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, roles_with
+from tillhouse.access.scopes import MANAGE_DEVELOPER_KEYS, roles_with
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, OutsideKind
 from tillhouse.kit.clock import iso

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tillhouse.access.attempt_rules import Budget
-from tillhouse.access.roles import PERMISSIONS
-from tillhouse.access.scopes import Role, Scopes
+from tillhouse.access.scopes import PERMISSIONS, Role, Scopes
 from tillhouse.kit.errors import Conflict, Forbidden, LimitReached, Refused
 
 INVITATION_LASTS = timedelta(days=7)

@@ -1,4 +1,4 @@
-"""Pages of people: the list with the rights of roles, one person, an invitation."""
+"""Pages of people: the list with the rights of roles, one person, an invitation, second factors."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -10,7 +10,6 @@ from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 from tillhouse.desk.people import operations as ops
-from tillhouse.desk.people.factors import ROUTES as FACTORS
 from tillhouse.desk.people.rights import rights
 from tillhouse.kit.errors import Forbidden
 from tillhouse.providers.mail.jobs import is_set
@@ -18,6 +17,7 @@ from tillhouse.providers.mail.jobs import is_set
 _LIST = "/desk/people"
 _INVITE = _LIST + "/invite"
 _ONE = _LIST + "/{member_id}"
+_FACTORS = _LIST + "/second-factor"
 _PER_PAGE = 25
 ROLES: tuple[Role, ...] = get_args(Role)
 # The role beside the owner that a narrow page shows, unless another is asked for.
@@ -137,13 +137,34 @@ def _shown(page: PageRequest, one: Data, frame: Frame) -> dict[str, Any]:
     }
 
 
+async def show_factors(page: PageRequest) -> Shown:
+    """Each role with a box for its second factor; who isn't an owner reads it alone."""
+    found = await page.needed(ops.FACTORS)
+    roles: list[dict[str, Any]] = found.data["roles"]
+    if page.refusal is not None:
+        given = page.form.all("roles")
+        roles = [one | {"isRequired": one["role"] in given} for one in roles]
+    return Shown("people/factors.html", {
+        "roles": roles,
+        "may_change": page.member.role == "owner",
+        "is_saved": "saved" in page.request.query,
+    })  # fmt: skip
+
+
+async def require_factors(page: PageRequest) -> Onward:
+    """Take the boxes that are ticked; it holds on the next click of each person."""
+    await page.act(ops.SET_FACTORS, body={"roles": page.form.all("roles")})
+    return Onward(f"{_FACTORS}?saved=1")
+
+
 ROUTES = (
     PageRoute("GET", _LIST, show_list),
     PageRoute(
         "GET", _INVITE, show_invite, goal=Goal("people.invite_title", (ops.INVITE,), "action")
     ),
     PageRoute("POST", _INVITE, invite, refused=show_invite),
-    *FACTORS,
+    PageRoute("GET", _FACTORS, show_factors, goal=Goal("factors.title", (ops.FACTORS,))),
+    PageRoute("POST", _FACTORS, require_factors, refused=show_factors),
     PageRoute("GET", _ONE, show_one),
     PageRoute("POST", f"{_ONE}/role", change, refused=show_one),
     PageRoute("POST", f"{_ONE}/end-sessions", end_sessions, refused=show_one),

@@ -8,8 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.callers import Books, UserCaller
-from tillhouse.access.roles import PERMISSIONS
-from tillhouse.access.scopes import Role
+from tillhouse.access.scopes import PERMISSIONS, Role
 from tillhouse.desk.rooms import ROOMS
 from tillhouse.http.caller import READS, check_person
 from tillhouse.http.route import Guard, Route, Scope, Session

@@ -1,8 +1,10 @@
 """Pages of apps: the groups that keys and endpoints belong to, each with a signing secret."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from tillhouse.desk.developers.keys import operations as ops
+from tillhouse.desk.developers.keys.operations import LIST_APPS
 from tillhouse.desk.developers.keys.words import KEYS
 from tillhouse.desk.frame.places import LIST_KEYS, frame_of
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
@@ -37,3 +39,11 @@ ROUTES = (
     PageRoute("GET", APPS, show, goal=Goal("apps.title", (ops.LIST_APPS,))),
     PageRoute("POST", APPS, make, refused=show),
 )
+
+
+async def app_names(page: PageRequest) -> Mapping[str, str]:
+    """The names of the apps by their ids; the default app is the first."""
+    found = (await page.needed(LIST_APPS)).data
+    own = [one for one in found if one["environment"] == page.mode]
+    own.sort(key=lambda one: not one["isDefault"])
+    return {one["id"]: one["name"] for one in own}

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.developers.apps import app_names
 from tillhouse.desk.developers.keys import operations as ops
 from tillhouse.desk.developers.keys import words
+from tillhouse.desk.developers.keys.apps import app_names
 from tillhouse.desk.developers.keys.words import KEYS
 from tillhouse.desk.frame.places import (
     LIST_CUSTOMERS,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tillhouse.desk.developers.apps import app_names
+from tillhouse.desk.developers.keys.apps import app_names
 from tillhouse.desk.developers.payloads import payload_of
 from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks import words

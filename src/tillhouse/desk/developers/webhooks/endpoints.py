@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.developers.apps import app_names
+from tillhouse.desk.developers.keys.apps import app_names
 from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks import words
 from tillhouse.desk.developers.webhooks.words import WEBHOOKS

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.desk.developers.apps import app_names
+from tillhouse.desk.developers.keys.apps import app_names
 from tillhouse.desk.developers.payloads import event_of
 from tillhouse.desk.developers.webhooks import operations as ops
 from tillhouse.desk.developers.webhooks.verifying import LANGUAGES, Language, code, program

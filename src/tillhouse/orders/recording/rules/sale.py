@@ -17,10 +17,9 @@ from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE
 from tillhouse.orders.recording.facts import RecordingFacts, SessionFacts, VariantFacts
 from tillhouse.orders.recording.rules import lines as line_rules
 from tillhouse.orders.recording.rules import totals as total_rules
-from tillhouse.orders.recording.rules.charge import service_charge
 from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.past import is_past, occurrence
-from tillhouse.orders.recording.rules.totals import Totals
+from tillhouse.orders.recording.rules.totals import Totals, service_charge
 from tillhouse.orders.types import NewOrder, Status
 
 PREPARATION_MINUTES = 20

@@ -4,6 +4,7 @@ total = subtotal - discount + service charge + exclusive tax + adjustment, and n
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 
 import msgspec
@@ -11,6 +12,8 @@ import msgspec
 from tillhouse.kit.money import largest_remainder, round_money
 from tillhouse.orders.recording.facts import Trade
 from tillhouse.orders.recording.rules.lines import ZERO, PricedLine
+from tillhouse.orders.recording.rules.past import is_past
+from tillhouse.orders.types import NewOrder
 
 HUNDRED = Decimal(100)
 
@@ -102,3 +105,17 @@ def _tax(one: PricedLine, trade: Trade) -> Decimal:
         return ZERO
     base = HUNDRED + rate if trade.tax_inclusive else HUNDRED
     return round_money(one.net * rate / base, trade.currency)
+
+
+def service_charge(
+    new: NewOrder, lines: Sequence[PricedLine], trade: Trade, now: datetime
+) -> Decimal:
+    """The charge on lines with their discounts; the setting holds for no sale of the past."""
+    if new.service_charge_amount is not None:
+        return Decimal(new.service_charge_amount)
+    percent = trade.service_charge_percent
+    if percent is None or is_past(new, now) or new.service_mode not in trade.service_charge_modes:
+        return ZERO
+    # A fee, such as one for a delivery, is a charge itself: none is taken of it.
+    charged = sum((one.net for one in lines if one.line_type == "product"), ZERO)
+    return round_money(charged * percent / HUNDRED, trade.currency)
