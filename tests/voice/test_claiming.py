@@ -1,9 +1,11 @@
 """Turns of the dispatcher: a campaign, or many numbers that wait, delay no other call."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from tests.make import Make
@@ -43,9 +45,11 @@ class HeldClock(HurriedClock):
 
 
 @pytest.fixture
-def services(network_app: App) -> Services:
-    """The services of the application whose calls are made."""
-    return network_app.services
+async def services(network_app: App) -> AsyncIterator[Services]:
+    """Those of the application whose calls are made, with connections that nothing else counts."""
+    pool = await network_app.services.pool.beside(size=8, planner={})
+    yield msgspec.structs.replace(network_app.services, pool=pool)
+    await pool.close()
 
 
 def _dispatcher(services: Services) -> Dispatcher:
