@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tillhouse.access.quota import QuotaShare
+from tillhouse.access.shares import QuotaShare
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.kit.errors import Malformed, TooLarge, WrongEncoding, WrongMediaType
 

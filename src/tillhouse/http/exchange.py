@@ -12,7 +12,7 @@ import msgspec
 from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
 from tillhouse.access.fair_gate import Name
-from tillhouse.access.quota import QuotaShare
+from tillhouse.access.shares import QuotaShare
 from tillhouse.http.problems import Headers
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id

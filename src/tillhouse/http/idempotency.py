@@ -20,7 +20,7 @@ import structlog
 from asyncpg import LockNotAvailableError
 
 from tillhouse.access.call import IdempotencyClaim
-from tillhouse.access.storage import StoredKind
+from tillhouse.access.usage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.http import store
 from tillhouse.jobs.kinds import Job, LocalKind

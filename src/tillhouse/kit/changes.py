@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from tillhouse.kit.clock import Timestamp, iso, parse_timestamp
 from tillhouse.kit.errors import Invalid
 from tillhouse.kit.page import Meta, Page, Paged, meta
-from tillhouse.kit.text_types import Coded
+from tillhouse.kit.text import Coded
 from tillhouse.kit.values import Moment
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
