@@ -42,10 +42,8 @@ _SETTLED = timedelta(minutes=1)
 _COUNTED_ROWS = 10_000
 
 
-def parse_key(header: bytes | None) -> str | None:
+def parse_key(header: bytes) -> str:
     """The key of an Idempotency-Key header, bare or in double quotes."""
-    if header is None:
-        return None
     match = _KEY.fullmatch(header.strip(b" \t"))
     if match is None:
         raise Invalid.field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")

@@ -8,7 +8,8 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import WantedCustomer
-from tillhouse.http.route import Reply, envelope
+from tillhouse.http.answer import envelope
+from tillhouse.http.route import Reply
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
 from tillhouse.kit.partial import InvalidField
