@@ -10,8 +10,7 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.changing import rules as changing
 from tillhouse.orders.changing.actions import check_seen, lock
-from tillhouse.orders.changing.credit import check_spending
-from tillhouse.orders.changing.credit_rules import check_credit
+from tillhouse.orders.changing.credit import check_credit, check_spending
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, write
 from tillhouse.orders.payments import rules

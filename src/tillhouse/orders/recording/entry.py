@@ -14,7 +14,7 @@ from tillhouse.orders.money_types import method_of
 from tillhouse.orders.payments.rules import OrderPaymentRow, PaymentOrigin, Tender, payment_row
 from tillhouse.orders.posting.rules import LedgerPosition, divided, postings
 from tillhouse.orders.recording.facts import RecordingFacts
-from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.figures import PricedLine
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import OrderRows
 from tillhouse.orders.showing import actor_of
