@@ -7,8 +7,8 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import PagedByChange
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.text import OneLine
 from tillhouse.kit.values import Email, Search

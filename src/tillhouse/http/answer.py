@@ -63,6 +63,18 @@ def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
     return encode(body)
 
 
+def remarked(reply: Reply[Any], message: str, remarks: list[str]) -> Reply[Any]:
+    """The same with remarks of its call after the message, also after the commit."""
+    words = " ".join([f"{(reply.message or message).removesuffix('.')}.", *remarks])
+    after = reply.after
+
+    async def then() -> Reply[Any]:
+        assert after is not None, "asked below"  # noqa: S101
+        return remarked(await after(), message, remarks)
+
+    return msgspec.structs.replace(reply, message=words, after=then if after else None)
+
+
 def rate_headers(allowance: Allowance | None) -> Headers:
     """The rest of the caller's rate, in the form of the IETF draft."""
     if allowance is None:

@@ -18,7 +18,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.http import fields, idempotency
-from tillhouse.http.answer import EVENTS, SuccessAnswer, envelope
+from tillhouse.http.answer import EVENTS, SuccessAnswer, envelope, remarked
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import ClientLeft, Exchange, Receive, read_body
@@ -206,7 +206,7 @@ class RouteHandler:
     ) -> SuccessAnswer:
         db = services.pool.reader()
         try:
-            reply = await self._reply(self._call(services, exchange, book, db), *args)
+            reply = await self._replied(self._call(services, exchange, book, db), args)
             body = reply.sheet.text.encode() if reply.sheet else envelope(reply, self.route.message)
             return SuccessAnswer(self.route.status, body, sheet=reply.sheet)
         except DATABASE_AWAY as error:
@@ -335,7 +335,7 @@ class RouteHandler:
             # A request that needs a key is not held up by kept answers.
             if claim is not None and not self.route.needs_key:
                 call.services.storage.check(ANSWERS.name, claim.book_id)
-            reply = await self._reply(call, *args)
+            reply = await self._replied(call, args)
         except Problem:
             # The refusal may come from the same request, which succeeded a moment ago.
             kept = await self._earlier(call.db, claim)
@@ -353,6 +353,10 @@ class RouteHandler:
         if reply.is_replay:
             return SuccessAnswer(self._replay_status, body, is_replay=True), None
         return SuccessAnswer(self.route.status, body), reply.after
+
+    async def _replied(self, call: AnonymousCall, args: list[Any]) -> Reply[Any]:
+        reply = await self._reply(call, *args)
+        return remarked(reply, self.route.message, call.remarks) if call.remarks else reply
 
     async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> SuccessAnswer | None:
         """The kept answer of the key, where it was not looked up at the beginning."""

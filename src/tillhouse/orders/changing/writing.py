@@ -19,6 +19,7 @@ from tillhouse.orders.changing import credit, rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
 from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.payments.rules import (
     OrderPaymentRow,
     PaymentOrigin,
@@ -36,7 +37,6 @@ from tillhouse.orders.posting.rules import (
 )
 from tillhouse.orders.recording.promotion import USED_UP
 from tillhouse.orders.refunds.rules import OrderRefundRow
-from tillhouse.orders.showing import actor_of
 from tillhouse.promotions.store.uses import give_back, take_use
 from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.rules import events
@@ -151,7 +151,7 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
 def _written(call: Call, change: _Change) -> WrittenChange:
     if not change.paid or change.cause.undoes:
         return WrittenChange()
-    transaction_id, by = change.posted.movement[0].id, actor_of(call)
+    transaction_id, by = change.posted.movement[0].id, actor_of(call.caller)
     if change.move.is_refund:
         told = change.cause.repayment
         refund = OrderRefundRow(

@@ -15,11 +15,10 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.errors import FieldError
-from tillhouse.kit.money import check_scale, largest_remainder, round_money
+from tillhouse.kit.money import check_scale, largest_remainder, plain, round_money
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.recording.facts import ProductFacts, RecordingFacts, Trade, VariantFacts
 from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem, NewModifier, NewOrder
-from tillhouse.stock.rules import plain
 
 ZERO = Decimal(0)
 HUNDRED = Decimal(100)
