@@ -27,7 +27,7 @@ from tillhouse.orders.posting.rules import (
     move_between,
     postings,
 )
-from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.figures import PricedLine
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -17,8 +17,14 @@ from bench.filling.shop import Shop
 from tillhouse.kit.ids import CustomerId
 from tillhouse.kit.money import round_money
 from tillhouse.orders.posting.rules import LedgerPosition
-from tillhouse.orders.recording.rules.lines import PricedLine, line, summary
-from tillhouse.orders.recording.rules.totals import Totals, add_up, taxed
+from tillhouse.orders.recording.rules.figures import (
+    PricedLine,
+    Totals,
+    add_up,
+    line,
+    summary,
+    taxed,
+)
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, ServiceMode
 from tillhouse.orders.values import LineQuantity
 

@@ -8,8 +8,7 @@ from types import MappingProxyType
 import structlog
 
 from tillhouse.access.process import Services, close_services, connect_services
-from tillhouse.access.storage import MEASURED_EVERY_S, StoredKind
-from tillhouse.access.usage import FLUSH_EVERY_S
+from tillhouse.access.usage import FLUSH_EVERY_S, MEASURED_EVERY_S, StoredKind
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
 from tillhouse.counts.room import ROOM as COUNTS

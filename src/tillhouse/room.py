@@ -14,7 +14,7 @@ import msgspec
 from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope, Scopes, scopes_by_role
-from tillhouse.access.storage import StoredKind
+from tillhouse.access.usage import StoredKind
 from tillhouse.db.constraints import ConstraintRefusal, Constraints
 from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db

@@ -15,7 +15,7 @@ from tillhouse.access.fair_gate import (
     StrangersGate,
     TooManyAtOnce,
 )
-from tillhouse.access.quota import Quota
+from tillhouse.access.shares import Quota
 from tillhouse.kit.errors import Limited, Missing, Unavailable
 
 REFUSED_S = 0.1

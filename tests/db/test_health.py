@@ -1,6 +1,6 @@
 """The state of the database as a process knows it, and tells it."""
 
-from tillhouse.db.health import DatabaseHealth
+from tillhouse.db.connecting import DatabaseHealth
 
 # A moment of the process's clock before any, and one after all.
 _BEFORE, _AFTER = 0.0, float("inf")

@@ -4,6 +4,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import asyncpg
+import msgspec
 import pytest
 
 from tests.checkout.till import Till
@@ -16,7 +17,7 @@ from tillhouse.access.call import system_call
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.orders.changing.store import lock_order
-from tillhouse.orders.returning.outcome import RefundOutcome, complete
+from tillhouse.orders.returning.outcome import complete, outcome_of
 from tillhouse.orders.returning.store import lock_return
 
 _THEN, _DAY = "2026-01-05T10:00:00Z", "2026-01-05"
@@ -81,7 +82,8 @@ async def _given_back_then(till: Giving, asked: Body, order: Body) -> None:
         assert state is not None
         call = system_call(till.services, db, sent.business_id, sent.book)
         call.now = parse_timestamp(_THEN)
-        await complete(RefundOutcome(call=call, order=state, sent=sent, provider_reference="R-1"))
+        outcome = outcome_of(call, state, sent)
+        await complete(msgspec.structs.replace(outcome, provider_reference="R-1"))
 
 
 async def _told(books: Books, day: str) -> tuple[set[tuple[str, Decimal]], Decimal, Decimal]:

@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from tillhouse.access.call import Call
+from tillhouse.http.api import Router
 from tillhouse.http.route import Method, Open, Route
-from tillhouse.http.router import Router
 from tillhouse.kit.errors import Missing, WrongMethod
 
 

@@ -25,8 +25,7 @@ from tillhouse.access.shares import (
     Shares,
 )
 from tillhouse.app import App, compose
-from tillhouse.http.body import BODY_BYTES_MAX
-from tillhouse.http.exchange import HAS_LEFT, begin
+from tillhouse.http.exchange import BODY_BYTES_MAX, HAS_LEFT, begin
 from tillhouse.http.route import Route, Scope
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId

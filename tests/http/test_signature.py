@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from tillhouse.access.call import AnonymousCall, Call
+from tillhouse.http.answer import remarked
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Method, Open, Reply, Route
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
@@ -41,13 +42,6 @@ async def put(call: Call, thing_id: UUID, part_id: UUID, thing: Thing, loud: str
 async def answer(call: Call) -> Reply[Thing]:
     """Say more than the data."""
     return Reply(Thing(), message="Twice", extra={"success": True})
-
-
-async def remark(call: Call) -> Thing:
-    """Say something beside the message of the route, twice."""
-    call.remark("So it is.")
-    call.remark("So it is.")
-    return Thing()
 
 
 async def take_two(call: Call, first: Thing, second: Thing) -> Thing:
@@ -99,11 +93,18 @@ async def test_what_a_handler_returns_becomes_a_reply() -> None:
 
 
 async def test_remarks_of_a_call_follow_the_message() -> None:
-    """Each is said once."""
+    """Each is said once, of the reply and of the one after the commit."""
     call = msgspec.structs.replace(CALL, remarks=[])
-    remarking = signature_of(row("POST", "/things", remark))
-    assert (await remarking.reply(call)).message == "Done. So it is."
-    assert call.remarks == ["So it is."]
+    call.remark("So it is.")
+    call.remark("So it is.")
+
+    async def after() -> Reply[Thing]:
+        return Reply(Thing(), message="Paid.")
+
+    told = remarked(Reply(Thing(), after=after), "Done", call.remarks)
+    assert told.message == "Done. So it is."
+    assert told.after is not None
+    assert (await told.after()).message == "Paid. So it is."
 
 
 async def test_faults_take_what_they_need_of_the_handlers_arguments() -> None:

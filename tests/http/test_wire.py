@@ -16,8 +16,7 @@ from tillhouse.accounts.types import NewAccount
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.developer.types import EventFilter, KeyPatch, NewKey, UsageFilter
 from tillhouse.http.endpoint import RouteHandler
-from tillhouse.http.fields import ERRORS_MAX, parse
-from tillhouse.http.query import parse_query
+from tillhouse.http.fields import ERRORS_MAX, parse, parse_query
 from tillhouse.http.wire import CONTAINERS_MAX, DEPTH_MAX, decode
 from tillhouse.kit.errors import Invalid, Malformed, Problem
 

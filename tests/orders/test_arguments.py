@@ -15,8 +15,13 @@ from tillhouse.kit.errors import Refused
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.importing.rules import ask
-from tillhouse.orders.recording.rules.lines import PricedLine
-from tillhouse.orders.recording.rules.totals import add_up, discountable, discounted, taxed
+from tillhouse.orders.recording.rules.figures import (
+    PricedLine,
+    add_up,
+    discountable,
+    discounted,
+    taxed,
+)
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

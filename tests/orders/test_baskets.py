@@ -11,8 +11,7 @@ from uuid import UUID
 import pytest
 
 from tillhouse.orders.recording.facts import ProductFacts, Trade
-from tillhouse.orders.recording.rules.lines import PricedLine
-from tillhouse.orders.recording.rules.totals import add_up, discountable, taxed
+from tillhouse.orders.recording.rules.figures import PricedLine, add_up, discountable, taxed
 
 COUNT = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "3000"))
 SEED = random.randrange(2**32) if "TILLHOUSE_TEST_FUZZ" in os.environ else 7  # noqa: S311

@@ -15,8 +15,8 @@ from tests.orders.shop import Shop
 from tillhouse.access.process import Services
 from tillhouse.customers.listing import store as customers
 from tillhouse.db.pool import Db
-from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId
+from tillhouse.kit.page import Position
 from tillhouse.orders.listing.store import page as orders
 from tillhouse.orders.listing.store.query import OrderQuery
 from tillhouse.products.store import products

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.routes.table import SCHEMAS, operation
-from tillhouse.http.body import BODY_BYTES_MAX
+from tillhouse.http.exchange import BODY_BYTES_MAX
 from tillhouse.http.protocol import HEAD_BYTES_MAX
 from tillhouse.http.route import Route
 from tillhouse.http.wire import CONTAINERS_MAX, DEPTH_MAX

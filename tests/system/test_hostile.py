@@ -11,7 +11,7 @@ from tests.system.conftest import Start
 from tests.system.raw_socket import connected, drip, statuses
 from tests.system.serving import Serving, report
 from tests.yardstick import slower
-from tillhouse.http.body import RECEIVE_WITHIN_S
+from tillhouse.http.exchange import RECEIVE_WITHIN_S
 from tillhouse.http.protocol import HEAD_BYTES_MAX, HEAD_WITHIN_S
 
 LOGIN = (

@@ -8,9 +8,8 @@ from tillhouse.access.declared import Declared
 from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
 from tillhouse.access.shares import Shares, connections_max
-from tillhouse.access.storage import Storage
 from tillhouse.access.tokens import AccessTokens
-from tillhouse.access.usage import Usage
+from tillhouse.access.usage import Storage, Usage
 from tillhouse.access.vault import Vault, open_vault
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.feeds import Feeds

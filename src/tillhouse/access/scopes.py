@@ -28,11 +28,9 @@ _MANAGING: dict[Role, frozenset[str]] = {
     "admin": frozenset({MANAGE_DEVELOPER_KEYS, MANAGE_MEMBERS, MANAGE_BUSINESS}),
     "developer": frozenset({MANAGE_DEVELOPER_KEYS}),
 }
-_ROLES: tuple[Role, ...] = get_args(Role)
+ROLES: tuple[Role, ...] = get_args(Role)
 # Every role, also one without any.
-PERMISSIONS: dict[Role, frozenset[str]] = {
-    role: _MANAGING.get(role, frozenset()) for role in _ROLES
-}
+PERMISSIONS: dict[Role, frozenset[str]] = {role: _MANAGING.get(role, frozenset()) for role in ROLES}
 
 
 class Scope(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from tillhouse.kit.ids import CustomerId
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import OneLine, Schema, Value
+from tillhouse.kit.text import OneLine, Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, Email, Search
 from tillhouse.outgoing.rules import URL_LENGTH_MAX
 

@@ -11,7 +11,7 @@ import msgspec
 import typer
 from rich.console import Group
 
-from tillhouse.access.storage import MIB
+from tillhouse.access.usage import MIB
 from tillhouse.access.vault import open_vault
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation

@@ -9,7 +9,7 @@ import typer
 
 from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.kit import passwords
-from tillhouse.kit.text_types import Value
+from tillhouse.kit.text import Value
 from tillhouse.kit.values import NewPassword
 
 V = TypeVar("V", bound=Value)

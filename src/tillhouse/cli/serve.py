@@ -41,8 +41,7 @@ from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.cli.work import AGAIN_S
 from tillhouse.cli.worker import WorkerOrder
 from tillhouse.cli.workers import WorkerProcesses
-from tillhouse.db.connecting import AWAY, connect_alone
-from tillhouse.db.health import DATABASE_HEALTH
+from tillhouse.db.connecting import AWAY, DATABASE_HEALTH, connect_alone
 from tillhouse.db.migrate import Migration
 from tillhouse.http import log as logs
 from tillhouse.kit.json import encode

@@ -16,8 +16,7 @@ from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.processes import voice_child
 from tillhouse.cli.sentences import told_in_the_log
 from tillhouse.cli.stopping import Stop, run_until_told
-from tillhouse.db.connecting import AWAY, connect_alone
-from tillhouse.db.health import DATABASE_HEALTH
+from tillhouse.db.connecting import AWAY, DATABASE_HEALTH, connect_alone
 from tillhouse.db.migrate import plan
 from tillhouse.http import log as logs
 

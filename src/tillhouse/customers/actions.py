@@ -15,11 +15,10 @@ from tillhouse.customers.types import (
 )
 from tillhouse.db import changes
 from tillhouse.db.pool import Db
-from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check, existing
 from tillhouse.kit.ids import BookId, CustomerId, new_id
-from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.page import Deleted, PageOf, numbered_meta
 from tillhouse.webhooks.emit import emit
 
 # Somebody may make, and delete, the same customer between any two looks; not for ever.

@@ -7,10 +7,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import PagedByChange
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 from tillhouse.kit.values import Email, Search
 
 NOTES_LENGTH_MAX = 2_000

@@ -74,13 +74,7 @@ class BookTable(Generic[Row]):
             where.and_(self.filters[name], value)
         fitting, args = where.sql(), tuple(where.args)
         rows = await db.fetch(
-            self._select
-            + fitting
-            + self._order
-            + where.slot(page.per_page)
-            + " OFFSET "
-            + where.slot(page.offset),
-            *where.args,
+            self._select + fitting + self._order + where.window(page), *where.args
         )
         total = len(rows)
         if page.offset or total == page.per_page:

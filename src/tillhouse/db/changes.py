@@ -9,9 +9,8 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import TOO_LARGE, Where
-from tillhouse.kit.changes import ChangesMeta, PagedByChange, Position, changes_meta
 from tillhouse.kit.errors import Invalid
-from tillhouse.kit.page import PageOf
+from tillhouse.kit.page import ChangesMeta, PagedByChange, PageOf, Position, changes_meta
 
 
 class Changed(Protocol):

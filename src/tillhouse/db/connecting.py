@@ -1,8 +1,15 @@
-"""How connections are opened, with the limits of each session; and the errors of a server away."""
+"""How connections are opened, with the limits of each session; and the errors of a server away.
 
+Last the state of the database as the log of this process told it: a line for each change. An outage
+meets every worker, request and pool at once. The first of them tells of it, and the first
+connection afterwards tells that it is over; the lines between would say nothing more.
+"""
+
+import time
 from collections.abc import Mapping
 
 import asyncpg
+import structlog
 
 from tillhouse.kit.errors import Unavailable
 
@@ -53,6 +60,21 @@ AWAY = (
     Unavailable,
 )
 
+# Errors of a server that is leaving or can't be reached; one statement that was ended is none.
+GONE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+)
+# A connection that was idle may be dead and not know it yet.
+_SETTLED_S = 1.0
+# On a full disk writes that need no new page still succeed.
+_FULL_FOR_S = 10.0
+FULL = "the disk of the database is full: reads go on, writes are refused until there is room"
+
+log = structlog.get_logger()
+
 
 class _Connection(asyncpg.Connection):
     """A pooled connection without the reset round trip: our sessions change no setting."""
@@ -102,3 +124,85 @@ async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool
         max_cacheable_statement_size=0,
         max_inactive_connection_lifetime=300,
     )
+
+
+class DatabaseHealth:
+    """Whether the database is away, and whether its disk is full, as far as this process knows."""
+
+    def __init__(self) -> None:
+        self._away_since_s: float | None = None
+        self._is_silent = False
+        self._back_at_s = 0.0
+        self._full_since_s: float | None = None
+        self._full_at_s = 0.0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it could not be reached, and has not answered since."""
+        return self._away_since_s is not None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether its disk was full, and nothing says that there is room again."""
+        return self._full_since_s is not None
+
+    def note_away(self, error: BaseException, detail: str | None = None) -> None:
+        """Tell that the database is away, if it was there."""
+        if self._away_since_s is None:
+            self._away_since_s = time.monotonic()
+            detail = str(error)[:200] if detail is None else detail
+            log.warning("database_away", error=type(error).__name__, detail=detail)
+
+    def note_silent(self, error: BaseException, since_s: float) -> None:
+        """Tell that the database has confirmed nothing since then, not even a statement's end.
+
+        One that was asked before the database was back tells of the outage that is over.
+        """
+        if since_s >= self._back_at_s:
+            self._is_silent = True
+            self.note_away(error, "the server answers nothing")
+
+    def note_connected(self, *, is_new: bool) -> None:
+        """Tell that it is back, if it was away; while it is silent, only a new one says so."""
+        if self._away_since_s is None:
+            return
+        is_settled = time.monotonic() - self._away_since_s > _SETTLED_S
+        if is_new or (is_settled and not self._is_silent):
+            self.note_answered()
+
+    def note_answered(self) -> None:
+        """Tell that it is back, if it was away: it has answered."""
+        if self._away_since_s is None:
+            return
+        self._back_at_s = time.monotonic()
+        after_s = self._back_at_s - self._away_since_s
+        self._away_since_s, self._is_silent = None, False
+        log.warning("database_back", after_s=round(after_s, 1))
+
+    def note_full(self, error: BaseException) -> None:
+        """Tell that the disk of the database is full, if it was not."""
+        self._full_at_s = time.monotonic()
+        if self._full_since_s is None:
+            self._full_since_s = self._full_at_s
+            log.error("database_disk_full", message=FULL, detail=str(error)[:200])
+
+    def note_written(self) -> None:
+        """Tell that there is room again, if the disk was full until some seconds ago."""
+        if self._full_since_s is not None and time.monotonic() - self._full_at_s > _FULL_FOR_S:
+            after_s = time.monotonic() - self._full_since_s
+            self._full_since_s = None
+            log.warning("database_disk_has_room", after_s=round(after_s, 1))
+
+    def is_told(self, error: BaseException) -> bool:
+        """Note the error of a statement; whether the log has a line for it already."""
+        if isinstance(error, asyncpg.DiskFullError):
+            self.note_full(error)
+            return True
+        if isinstance(error, GONE):
+            self.note_away(error)
+            return True
+        return False
+
+
+DATABASE_HEALTH = DatabaseHealth()
+"""That of the database of this process; it decides about log lines, and nothing else."""

@@ -16,6 +16,7 @@ import asyncpg
 
 from tillhouse.db.connecting import (
     CANNOT_CONNECT,
+    DATABASE_HEALTH,
     FAIL_FAST,
     FAILURES,
     KEPT_PLANS,
@@ -25,7 +26,6 @@ from tillhouse.db.connecting import (
     connect,
     connect_alone,
 )
-from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.notifier import ANY_BOOK, CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 

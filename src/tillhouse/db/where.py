@@ -64,7 +64,7 @@ def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
 
 
 _NEAR_ROWS = 100
-NEAR: LiteralString = " LIMIT 100"
+NEAR: LiteralString = cast(LiteralString, f" LIMIT {_NEAR_ROWS}")
 """The end of rows that are read in the order of an index, around the LIMIT of a near page.
 
 PostgreSQL knows by it that few are read, whichever page is asked for, and keeps its plan. Where

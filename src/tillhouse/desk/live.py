@@ -16,8 +16,7 @@ from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.people import people_of_sessions
 from tillhouse.access.process import Services
-from tillhouse.access.quota import Quota
-from tillhouse.access.shares import connections_max
+from tillhouse.access.shares import Quota, connections_max
 from tillhouse.db.feeds import LOOK_MAX, NO_LOOK
 from tillhouse.db.pool import Pool
 from tillhouse.desk.page import Live, PageRequest, PageRoute, Streamed

@@ -11,7 +11,7 @@ from tillhouse.access.scopes import Risk
 from tillhouse.kit.clock import DayShown, Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, KeyId
 from tillhouse.kit.money import Amount
-from tillhouse.kit.text_types import Schema
+from tillhouse.kit.text import Schema
 from tillhouse.kit.values import (
     CidrRange,
     CurrencyCode,

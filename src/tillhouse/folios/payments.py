@@ -27,12 +27,11 @@ from tillhouse.ledger.rules import Account, Ledger, Postings, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_untold
 from tillhouse.orders.deposits.beginning import METHOD
-from tillhouse.orders.money_types import method_of
+from tillhouse.orders.money_types import actor_of, method_of
 from tillhouse.orders.payments.actions import receive as pay_order
 from tillhouse.orders.payments.actions import take_back as take_back_from_order
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import Method
-from tillhouse.orders.showing import actor_of
 from tillhouse.payins.disputes import credit
 from tillhouse.payins.disputes.store import lock_of_payments
 from tillhouse.payins.disputes.types import DisputedCredit
@@ -217,7 +216,7 @@ async def book(
     )
     ledger = Ledger(call.book.id, stay.currency, call.now)
     posted = await post(call.db, ledger, source, _postings(whose, tender, way))
-    by = actor_of(call)
+    by = actor_of(call.caller)
     row = FolioPaymentRow(
         id=payment_id,
         customer_id=whose,

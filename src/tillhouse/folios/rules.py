@@ -20,7 +20,7 @@ from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.values import DayClock
 from tillhouse.ledger.rules import Account, Movement, Postings, Transfer
 from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, Method
-from tillhouse.orders.recording.rules.lines import KnownTax
+from tillhouse.orders.recording.rules.figures import KnownTax
 
 SOURCE = "folio_payment"
 """The type of source that payments of folios are."""

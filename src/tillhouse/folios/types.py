@@ -11,7 +11,7 @@ from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.hotel.values import DayShown, HotelText
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Coded
+from tillhouse.kit.text import Coded
 from tillhouse.orders.money_types import DisputeShown, PaymentState
 from tillhouse.orders.payments.types import PaymentReference, ReceivedAmount
 from tillhouse.orders.types import PaymentMethod, Person, Reason, Status

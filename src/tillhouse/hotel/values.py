@@ -1,11 +1,11 @@
-"""Texts, numbers and days of a hotel, right by construction: see `kit/text_types.py`."""
+"""Texts, numbers and days of a hotel, right by construction: see `kit/text.py`."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from tillhouse.kit.money import Bounded
-from tillhouse.kit.text_types import OneLine, Paragraphs
+from tillhouse.kit.text import OneLine, Paragraphs
 
 # So that no sum of a stay's nights and taxes comes near the bound of amounts.
 PRICE_LIMIT = 10**11

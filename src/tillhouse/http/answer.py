@@ -1,15 +1,18 @@
-"""The bytes of an answer: headers that every one carries, and its own."""
+"""An answer and its bytes: the envelope, headers that every one carries, and its own."""
 
 import asyncio
 from collections.abc import AsyncGenerator, MutableMapping
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 import structlog
 
 from tillhouse.access.callers import Allowance
 from tillhouse.http.exchange import Exchange, Receive, Send
 from tillhouse.http.problems import Headers
+from tillhouse.http.route import CsvAnswer, Reply
+from tillhouse.kit.json import encode
 
 log = structlog.get_logger()
 
@@ -39,6 +42,37 @@ _TAKEN_WITHIN_S = 30.0
 _TAKEN_BYTES_PER_S = 16 * 1024
 # Larger answers are sent in pieces, and count against the share of their owner until then.
 PIECE_BYTES = 64 * 1024
+
+
+class SuccessAnswer(msgspec.Struct, frozen=True):
+    """A successful answer."""
+
+    status: int
+    body: bytes | AsyncGenerator[bytes]
+    is_replay: bool = False
+    sheet: CsvAnswer | None = None
+
+
+def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
+    """The success body: {message, data, meta?} and further members of the contract."""
+    body: dict[str, Any] = dict(reply.extra or {})
+    body["message"] = reply.message or message
+    body["data"] = reply.data if data is None else data
+    if reply.meta is not None:
+        body["meta"] = reply.meta
+    return encode(body)
+
+
+def remarked(reply: Reply[Any], message: str, remarks: list[str]) -> Reply[Any]:
+    """The same with remarks of its call after the message, also after the commit."""
+    words = " ".join([f"{(reply.message or message).removesuffix('.')}.", *remarks])
+    after = reply.after
+
+    async def then() -> Reply[Any]:
+        assert after is not None, "asked below"  # noqa: S101
+        return remarked(await after(), message, remarks)
+
+    return msgspec.structs.replace(reply, message=words, after=then if after else None)
 
 
 def rate_headers(allowance: Allowance | None) -> Headers:

@@ -3,7 +3,7 @@
 import asyncpg
 import structlog
 
-from tillhouse.db.health import DATABASE_HEALTH
+from tillhouse.db.connecting import DATABASE_HEALTH
 from tillhouse.http.exchange import Exchange
 from tillhouse.kit.errors import Unavailable
 

@@ -17,16 +17,13 @@ from tillhouse.access.call import AnonymousCall, Call, IdempotencyClaim
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.http import idempotency
-from tillhouse.http.answer import EVENTS
+from tillhouse.http import fields, idempotency
+from tillhouse.http.answer import EVENTS, SuccessAnswer, envelope, remarked
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
-from tillhouse.http.body import ClientLeft, read_body
 from tillhouse.http.caller import READS, admit
-from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.http.fields import ERRORS_MAX, Form, all_errors, form_of, right_parts
+from tillhouse.http.exchange import ClientLeft, Exchange, Receive, read_body
 from tillhouse.http.idempotency import ANSWERS
-from tillhouse.http.query import parse_query, path_value
-from tillhouse.http.route import CsvAnswer, EventStream, Open, Portal, Reply, Route, envelope
+from tillhouse.http.route import EventStream, Open, Portal, Reply, Route
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.http.wire import read
 from tillhouse.kit.clock import now
@@ -43,15 +40,6 @@ _TRIES = 3
 _LARGE_BYTES = 64 * 1024
 
 After = Callable[[], Awaitable[Reply[Any]]]
-
-
-class SuccessAnswer(msgspec.Struct, frozen=True):
-    """A successful answer."""
-
-    status: int
-    body: bytes | AsyncGenerator[bytes]
-    is_replay: bool = False
-    sheet: CsvAnswer | None = None
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -104,10 +92,10 @@ class RouteHandler:
     async def _begin(self, services: Services, exchange: Exchange, path: dict[str, str]) -> _Begun:
         wrong: list[FieldError] = []
         book = await self._admit(services, exchange, wrong)
-        args = [path_value(text, self.path_types[name]) for name, text in path.items()]
+        args = [fields.path_value(text, self.path_types[name]) for name, text in path.items()]
         query = None
         try:
-            query = parse_query(exchange.query, self.query_type, services.declared.lists)
+            query = fields.parse_query(exchange.query, self.query_type, services.declared.lists)
         except Invalid as problem:
             wrong += problem.details or ()
         if self._is_read and self._has_payload:
@@ -117,7 +105,7 @@ class RouteHandler:
     async def _answer_read(
         self, services: Services, exchange: Exchange, begun: _Begun
     ) -> SuccessAnswer:
-        check(begun.wrong[:ERRORS_MAX])
+        check(begun.wrong[: fields.ERRORS_MAX])
         async with self._turn(services, exchange):
             # The caller has left, so a read is dropped. A write is made: it was asked for.
             if exchange.has_left():
@@ -136,10 +124,10 @@ class RouteHandler:
             decoded, unfit = read(raw) if raw else ({}, [])
             if len(raw) > _LARGE_BYTES:
                 await asyncio.sleep(0)
-            form = form_of(decoded, unfit, self.body_type, services.declared.lists)
+            form = fields.form_of(decoded, unfit, self.body_type, services.declared.lists)
             if wrong or form.wrong:
                 broken = await self._broken(services, exchange, book, args, form)
-                raise all_errors(wrong, form.wrong, broken)
+                raise fields.all_errors(wrong, form.wrong, broken)
             if self._has_payload:
                 args.append(form.body)
             claim = self._claim(exchange, book, key, form.decoded)
@@ -171,14 +159,14 @@ class RouteHandler:
         exchange: Exchange,
         book: Book | None,
         args: list[Any],
-        form: Form,
+        form: fields.Form,
     ) -> list[FieldError]:
         """The rules' findings about the valid fields; none for a request without its book."""
         if self._faults is None or book is None or not isinstance(form.decoded, dict):
             return []
         db = services.pool.reader()
         try:
-            body = right_parts(form.decoded, self.body_type, services.declared.lists)
+            body = fields.right_parts(form.decoded, self.body_type, services.declared.lists)
             return await self._faults(self._call(services, exchange, book, db), *args, body)
         except (Problem, InvalidField, *DATABASE_AWAY):
             # The faults of the form are true all the same.
@@ -193,10 +181,14 @@ class RouteHandler:
         if b"idempotency-key" in exchange.repeated:
             wrong.append(FieldError("Idempotency-Key", "is given twice; send one"))
             return None
-        if self.route.needs_key and b"idempotency-key" not in exchange.headers:
-            wrong.append(FieldError("Idempotency-Key", "is required: send one for each request"))
+        header = exchange.headers.get(b"idempotency-key")
+        if header is None:
+            if self.route.needs_key:
+                reason = "is required: send one for each request"
+                wrong.append(FieldError("Idempotency-Key", reason))
+            return None
         try:
-            return idempotency.parse_key(exchange.headers.get(b"idempotency-key"))
+            return idempotency.parse_key(header)
         except Invalid as problem:
             wrong += problem.details or ()
             return None
@@ -214,7 +206,7 @@ class RouteHandler:
     ) -> SuccessAnswer:
         db = services.pool.reader()
         try:
-            reply = await self._reply(self._call(services, exchange, book, db), *args)
+            reply = await self._replied(self._call(services, exchange, book, db), args)
             body = reply.sheet.text.encode() if reply.sheet else envelope(reply, self.route.message)
             return SuccessAnswer(self.route.status, body, sheet=reply.sheet)
         except DATABASE_AWAY as error:
@@ -343,7 +335,7 @@ class RouteHandler:
             # A request that needs a key is not held up by kept answers.
             if claim is not None and not self.route.needs_key:
                 call.services.storage.check(ANSWERS.name, claim.book_id)
-            reply = await self._reply(call, *args)
+            reply = await self._replied(call, args)
         except Problem:
             # The refusal may come from the same request, which succeeded a moment ago.
             kept = await self._earlier(call.db, claim)
@@ -361,6 +353,10 @@ class RouteHandler:
         if reply.is_replay:
             return SuccessAnswer(self._replay_status, body, is_replay=True), None
         return SuccessAnswer(self.route.status, body), reply.after
+
+    async def _replied(self, call: AnonymousCall, args: list[Any]) -> Reply[Any]:
+        reply = await self._reply(call, *args)
+        return remarked(reply, self.route.message, call.remarks) if call.remarks else reply
 
     async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> SuccessAnswer | None:
         """The kept answer of the key, where it was not looked up at the beginning."""

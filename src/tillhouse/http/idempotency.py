@@ -20,7 +20,7 @@ import structlog
 from asyncpg import LockNotAvailableError
 
 from tillhouse.access.call import IdempotencyClaim
-from tillhouse.access.storage import StoredKind
+from tillhouse.access.usage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.http import store
 from tillhouse.jobs.kinds import Job, LocalKind
@@ -42,10 +42,8 @@ _SETTLED = timedelta(minutes=1)
 _COUNTED_ROWS = 10_000
 
 
-def parse_key(header: bytes | None) -> str | None:
+def parse_key(header: bytes) -> str:
     """The key of an Idempotency-Key header, bare or in double quotes."""
-    if header is None:
-        return None
     match = _KEY.fullmatch(header.strip(b" \t"))
     if match is None:
         raise Invalid.field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from tillhouse.access.storage import Storage
+from tillhouse.access.usage import Storage
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.runner import Results
 from tillhouse.jobs.worker import BackgroundWorkers

@@ -12,8 +12,7 @@ import msgspec
 
 import tillhouse
 from tillhouse.access.process import Services
-from tillhouse.db.connecting import FAILURES
-from tillhouse.db.health import DATABASE_HEALTH, FULL
+from tillhouse.db.connecting import DATABASE_HEALTH, FAILURES, FULL
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.problems import Headers

@@ -2,7 +2,7 @@
 
 A client that opens a connection and then sends, or takes, a byte now and then would hold it for
 ever. So a head, an idle connection and the taking of an answer have deadlines; the body's is the
-endpoint's (`body.py`), which also knows its size. A request whose body is still on its way when
+endpoint's (`exchange.py`), which also knows its size. A request whose body is still on its way when
 it is answered was the last one of its connection. One that is refused here is, too, after the
 answers of those that were sent before it.
 

@@ -22,10 +22,9 @@ from tillhouse.access.callers import UserCaller
 from tillhouse.access.process import Services
 from tillhouse.http import problems
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
-from tillhouse.http.body import BODY_BYTES_MAX, ClientLeft, read_bytes
-from tillhouse.http.exchange import Exchange, Receive
+from tillhouse.http.exchange import BODY_BYTES_MAX, ClientLeft, Exchange, Receive, read_bytes
+from tillhouse.http.fields import PARAMETERS_MAX
 from tillhouse.http.problems import Headers
-from tillhouse.http.query import PARAMETERS_MAX
 from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
 from tillhouse.kit.text import unfit
 

@@ -9,7 +9,6 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from tillhouse.kit.errors import FieldError
-from tillhouse.kit.json import encode
 from tillhouse.kit.page import Meta
 
 T = TypeVar("T")
@@ -87,16 +86,6 @@ class Reply(msgspec.Struct, Generic[T]):
     extra: dict[str, Any] | None = None
     # The table that was asked for in the place of all this; of reads alone.
     sheet: CsvAnswer | None = None
-
-
-def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
-    """The success body: {message, data, meta?} and further members of the contract."""
-    body: dict[str, Any] = dict(reply.extra or {})
-    body["message"] = reply.message or message
-    body["data"] = reply.data if data is None else data
-    if reply.meta is not None:
-        body["meta"] = reply.meta
-    return encode(body)
 
 
 class EventStream(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from tillhouse.access.call import AnonymousCall
 from tillhouse.http.route import Reply, Route
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.page import PageOf
@@ -55,7 +54,7 @@ def signature_of(route: Route) -> Signature:
         path={name: hints[name] for name in path},
         payload=rest[0] if rest else None,
         data=_data_of(returned),
-        reply=_remarking(_replying(route.handler, returned), route.message),
+        reply=_replying(route.handler, returned),
         faults=_with_all(route.faults, path) if route.faults else None,
     )
 
@@ -92,26 +91,6 @@ def _replying(handler: Callable[..., Awaitable[Any]], returned: Any) -> Replying
         return Reply(page.rows, page.meta)
 
     return reply_page if origin is PageOf else reply
-
-
-def _remarking(replying: Replying, message: str) -> Replying:
-    """The same, with the remarks of the call after its message, also after the commit."""
-
-    def told(reply: Reply[Any], remarks: list[str]) -> Reply[Any]:
-        words = " ".join([f"{(reply.message or message).removesuffix('.')}.", *remarks])
-        after = reply.after
-
-        async def then() -> Reply[Any]:
-            assert after is not None, "asked below"  # noqa: S101
-            return told(await after(), remarks)
-
-        return msgspec.structs.replace(reply, message=words, after=then if after else None)
-
-    async def remarking(call: AnonymousCall, *args: Any) -> Reply[Any]:
-        reply = await replying(call, *args)
-        return told(reply, call.remarks) if call.remarks else reply
-
-    return remarking
 
 
 def _with_all(faults: Faults, path: Sequence[str]) -> Faults:

@@ -8,8 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from tillhouse.db.connecting import AWAY, FAILURES
-from tillhouse.db.health import DATABASE_HEALTH
+from tillhouse.db.connecting import AWAY, DATABASE_HEALTH, FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import CHANCE
 

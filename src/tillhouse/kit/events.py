@@ -1,6 +1,7 @@
 """Kinds of events that a room announces to other people's servers."""
 
 import msgspec
+from msgspec.structs import force_setattr
 
 
 class EventType(msgspec.Struct, frozen=True):
@@ -10,8 +11,9 @@ class EventType(msgspec.Struct, frozen=True):
     label: str
     group: str
     data: type[msgspec.Struct]
+    # The name as data of the type `ChangeData` repeat it: ORDER_CREATED.
+    code: str = ""
 
-    @property
-    def code(self) -> str:
-        """The name as data of the type `ChangeData` repeat it: ORDER_CREATED."""
-        return self.name.replace(".", "_").upper()
+    def __post_init__(self) -> None:
+        """Work out the code once, and not for each event."""
+        force_setattr(self, "code", self.name.replace(".", "_").upper())

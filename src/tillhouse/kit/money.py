@@ -256,3 +256,9 @@ def _decimals(value: Decimal | int) -> int:
     if not isinstance(exponent, int):
         raise ValueError("only finite amounts can be shared")  # noqa: TRY004  (the type is right)
     return max(0, -exponent)
+
+
+def plain(quantity: Decimal) -> str:
+    """A quantity as people write it: 2.500 is 2.5."""
+    text = f"{quantity:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import phonenumbers
 
-from tillhouse.kit.text_types import Schema, Value
+from tillhouse.kit.text import Schema, Value
 
 LENGTH_MAX = 40
 

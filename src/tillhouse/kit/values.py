@@ -1,6 +1,6 @@
 """Texts that are right by construction: a request's field of such a type has passed its rule.
 
-The few forms that most of them have are in `kit/text_types.py`.
+The few forms that most of them have are in `kit/text.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tillhouse.kit import clock, money, network, passwords, text
-from tillhouse.kit.text_types import Coded, OneLine, Schema, Value
+from tillhouse.kit.text import Coded, OneLine, Schema, Value
 
 # Names that all rooms declare together, such as those of scopes, by the name of their list.
 Lists = Mapping[str, Sequence[str]]

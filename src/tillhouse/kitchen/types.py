@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CustomerId, MessageId, OrderId, StoreId, TicketId
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Paragraphs
+from tillhouse.kit.text import Paragraphs
 from tillhouse.messaging import types as messaging
 
 Stage = Literal["queued", "preparing", "ready", "served"]

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tillhouse.kit import clock, text
 from tillhouse.kit.clock import DayShown, Timestamp
-from tillhouse.kit.text_types import OneLine, Schema, Value
+from tillhouse.kit.text import OneLine, Schema, Value
 from tillhouse.kit.values import LABEL_LENGTH_MAX, Name
 
 

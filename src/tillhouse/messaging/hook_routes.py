@@ -1,7 +1,7 @@
 """The routes that WhatsApp calls: the handshake, and its updates."""
 
 from tillhouse.access.process import Services
-from tillhouse.http.query import path_uuid
+from tillhouse.http.fields import path_uuid
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.ids import NumberId
 from tillhouse.messaging import hooks

@@ -9,7 +9,7 @@ from uuid import UUID
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.http.body import check_counts
+from tillhouse.http.exchange import check_counts
 from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job, queue_jobs
 from tillhouse.kit.clock import now

@@ -11,7 +11,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import BookId, ConversationId, CustomerId, MessageId, NumberId, UserId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import Coded, Paragraphs, Schema, Value
+from tillhouse.kit.text import Coded, Paragraphs, Schema, Value
 from tillhouse.kit.values import Moment, Search
 from tillhouse.messaging.attachments.types import Attachment, Kind
 from tillhouse.providers.messaging.provider import Template

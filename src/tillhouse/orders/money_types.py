@@ -1,4 +1,4 @@
-"""Payments and refunds of orders as they are shown."""
+"""Payments and refunds of orders as they are shown, and the persons who made them."""
 
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.kit.clock import Timestamp
 from tillhouse.payins.types import ProviderMoney
 from tillhouse.providers.payments.provider import DisputeState
@@ -21,6 +22,8 @@ NOT_BY_HAND = (
 )
 """Why no amount is called received by that method in a request."""
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
+Caller = KeyCaller | UserCaller | SystemCaller
+_NOBODY = UUID(int=0)
 
 
 def method_of(given: GivenMethod) -> PaymentMethod:
@@ -33,6 +36,17 @@ class Person(msgspec.Struct, frozen=True, rename="camel"):
 
     id: UUID
     name: Annotated[str, Meta(examples=["Ada Okafor"])]
+
+
+def actor_of(caller: Caller) -> Person:
+    """The caller by id and name."""
+    match caller:
+        case KeyCaller(key_id=key_id, name=name):
+            return Person(key_id, name)
+        case UserCaller(user_id=user_id, name=name):
+            return Person(user_id, name)
+        case system:
+            return Person(_NOBODY, system.name)
 
 
 class PaymentShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -13,6 +13,7 @@ from tillhouse.orders import showing as shown
 from tillhouse.orders.changing import actions as change
 from tillhouse.orders.debts import actions as debts
 from tillhouse.orders.deposits import actions as deposits
+from tillhouse.orders.deposits.beginning import following
 from tillhouse.orders.kitchen import actions as kitchen
 from tillhouse.orders.listing import actions as listing
 from tillhouse.orders.listing.types import Figures
@@ -41,7 +42,7 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
     """Record an order, and tell its customer after the commit."""
     outcome = await create.create(call, body)
     reply = Reply(outcome.order, is_replay=outcome.is_replay, kept=outcome.kept)
-    sending, opening = outcome.sending, deposits.following(call, outcome.order)
+    sending, opening = outcome.sending, following(call, outcome.order)
     if outcome.is_replay or (sending is None and opening is None):
         return reply
 
@@ -56,13 +57,13 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
 async def patch_order(call: Call, order_id: OrderId, body: OrderPatch) -> Reply[Order]:
     """Change an order, and open the account that it may have got after the commit."""
     order = await change.patch(call, order_id, body)
-    return Reply(order, after=deposits.following(call, order))
+    return Reply(order, after=following(call, order))
 
 
 async def confirm_order(call: Call, order_id: OrderId, body: Confirmation) -> Reply[Order]:
     """Confirm an order, and open the account that it may have got after the commit."""
     order = await change.confirm(call, order_id, body)
-    return Reply(order, after=deposits.following(call, order))
+    return Reply(order, after=following(call, order))
 
 
 async def send_to_kitchen(call: Call, order_id: OrderId) -> Reply[Order]:

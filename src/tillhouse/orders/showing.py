@@ -1,4 +1,4 @@
-"""Orders as callers see them, and the caller as orders name it."""
+"""Orders as callers see them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,25 +7,11 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.receipts.addresses import RECEIPTS, until
 from tillhouse.orders.store import find_order, order_of
-from tillhouse.orders.types import Order, Person
-
-_NOBODY = UUID(int=0)
-
-
-def actor_of(call: Call) -> Person:
-    """The caller by id and name."""
-    match call.caller:
-        case KeyCaller(key_id=key_id, name=name):
-            return Person(key_id, name)
-        case UserCaller(user_id=user_id, name=name):
-            return Person(user_id, name)
-        case system:
-            return Person(_NOBODY, system.name)
+from tillhouse.orders.types import Order
 
 
 async def show(call: Call, order_id: OrderId) -> Order:

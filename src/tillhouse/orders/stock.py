@@ -12,7 +12,7 @@ from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import OrderId, VariantId, new_id
 from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
-from tillhouse.orders.recording.rules.lines import ZERO
+from tillhouse.orders.recording.rules.figures import ZERO
 from tillhouse.orders.recording.rules.sale import Need, Sale, StockOfPast
 from tillhouse.orders.refunds.store import list_line_stock
 from tillhouse.stock.actions import actor, ensure_levels

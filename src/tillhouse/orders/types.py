@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.customers.types import PersonName
-from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import (
     CustomerId,
@@ -20,6 +19,7 @@ from tillhouse.kit.ids import (
     VariantId,
 )
 from tillhouse.kit.money import Amount
+from tillhouse.kit.page import PagedByChange
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
 from tillhouse.orders.money_types import (

@@ -1,7 +1,7 @@
 """Values of orders that check themselves."""
 
 from tillhouse.kit.money import Bounded
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 
 LINE_NAME_MAX = 200
 QUANTITY_LIMIT = 10**9

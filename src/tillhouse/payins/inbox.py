@@ -4,7 +4,7 @@ import hashlib
 from datetime import datetime
 from uuid import UUID
 
-from tillhouse.access.storage import MIB
+from tillhouse.access.usage import MIB
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Limited
 from tillhouse.kit.ids import BookId, BookKey, new_id

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.http.query import path_uuid
+from tillhouse.http.fields import path_uuid
 from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.http.route import Route, Scope
 from tillhouse.payins import hooks

@@ -7,10 +7,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit.changes import PagedByChange
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CategoryId, ProductId, StoreId, VariantId
 from tillhouse.kit.money import Amount
+from tillhouse.kit.page import PagedByChange
 from tillhouse.kit.values import Search
 from tillhouse.products.values import (
     CatalogName,

@@ -1,7 +1,7 @@
-"""Texts and numbers of products, right by construction: see `kit/text_types.py`."""
+"""Texts and numbers of products, right by construction: see `kit/text.py`."""
 
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
-from tillhouse.kit.text_types import Coded, OneLine, Paragraphs
+from tillhouse.kit.text import Coded, OneLine, Paragraphs
 
 QUANTITY_LIMIT = 10**9
 

@@ -8,8 +8,7 @@ import msgspec
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Route
 from tillhouse.http.signature import NoBody
-from tillhouse.kit.changes import ChangesMeta, PagedByChange
-from tillhouse.kit.page import Meta
+from tillhouse.kit.page import ChangesMeta, Meta, PagedByChange
 from tillhouse.reference.events import webhooks
 from tillhouse.reference.guards import SECURITY, description, security
 from tillhouse.reference.introduction import INTRODUCTION, tags

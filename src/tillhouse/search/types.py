@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 
 OF_EACH_MAX = 10
 

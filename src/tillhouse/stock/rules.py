@@ -12,6 +12,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BusinessId, StoreId, VariantId
+from tillhouse.kit.money import plain
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
 from tillhouse.stock.facts import MovedStock, StockFacts
@@ -107,12 +108,6 @@ def _data(event: EventType, one: MovedStock, business_id: BusinessId, now: datet
         },
         occurred_at=iso(now),
     )
-
-
-def plain(quantity: Decimal) -> str:
-    """A quantity as people write it: 2.500 is 2.5."""
-    text = f"{quantity:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def adjustment_faults(new: NewAdjustment, facts: StockFacts) -> list[FieldError]:

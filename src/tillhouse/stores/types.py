@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.access.scopes import Role
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import Coded
+from tillhouse.kit.text import Coded
 from tillhouse.kit.values import Name, ZoneName
 
 Address = Annotated[str, Meta(max_length=500)]

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.secrets import Environment
-from tillhouse.kit.text_types import Schema, Value
+from tillhouse.kit.text import Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, ListedName, Name
 from tillhouse.outgoing.rules import URL_LENGTH_MAX, clean_url
 

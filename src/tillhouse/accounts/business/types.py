@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.accounts.types import BusinessType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Bounded
-from tillhouse.kit.text_types import OneLine, Paragraphs
+from tillhouse.kit.text import OneLine, Paragraphs
 from tillhouse.kit.values import CountryCode, Name, ZoneName
 from tillhouse.orders.receipts.head_rules import PostalAddress, TaxNumber
 from tillhouse.orders.types import ServiceMode

@@ -2,14 +2,13 @@
 
 import os
 from datetime import datetime
-from typing import get_args
 
 import msgspec
 
 from tillhouse.access import attempts, audit
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.process import Services
-from tillhouse.access.scopes import Role
+from tillhouse.access.scopes import ROLES
 from tillhouse.access.store import sessions
 from tillhouse.accounts.notices import note_of_person
 from tillhouse.accounts.second_factor import rules, store
@@ -28,7 +27,6 @@ from tillhouse.kit.ids import UserId, random_text
 from tillhouse.kit.secrets import digest
 
 _KIND = "second factor"
-ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class GivenCode(msgspec.Struct, frozen=True):

@@ -13,9 +13,8 @@ from tillhouse.customers.types import Customer
 from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Page, Position
 
 _THESE: LiteralString = " AND c.id = ANY($2) ORDER BY array_position($2, c.id)"
 

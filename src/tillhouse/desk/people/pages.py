@@ -1,9 +1,9 @@
 """Pages of people: the list with the rights of roles, one person, an invitation, second factors."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
-from tillhouse.access.scopes import Role
+from tillhouse.access.scopes import ROLES
 from tillhouse.accounts.members.rules import check_right
 from tillhouse.desk.frame.lists import pager
 from tillhouse.desk.frame.places import LIST_MEMBERS, Frame, frame_of
@@ -19,7 +19,6 @@ _INVITE = _LIST + "/invite"
 _ONE = _LIST + "/{member_id}"
 _FACTORS = _LIST + "/second-factor"
 _PER_PAGE = 25
-ROLES: tuple[Role, ...] = get_args(Role)
 # The role beside the owner that a narrow page shows, unless another is asked for.
 _BESIDE = "cashier"
 Data = Mapping[str, Any]

@@ -18,7 +18,7 @@ from tillhouse.kit.partial import InvalidField, facts_of
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
-from tillhouse.orders.showing import actor_of
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.types import Person
 from tillhouse.stores.store import STORES, find_clock, lock_kept_store
 
@@ -33,7 +33,7 @@ async def record(call: Call, new: NewExpense) -> Expense:
     source = Source(type=rules.SOURCE, id=expense_id, happened_at=spent_at, store_id=new.store_id)
     ledger = Ledger(call.book.id, currency, call.now)
     posted = await post(call.db, ledger, source, rules.postings(new))
-    by = actor_of(call)
+    by = actor_of(call.caller)
     row = facts_of(
         store.ExpenseRow,
         new,

@@ -11,7 +11,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Paragraphs
+from tillhouse.kit.text import Paragraphs
 from tillhouse.kit.values import DateOrTimestamp, Label, Moment
 from tillhouse.orders.types import Person
 

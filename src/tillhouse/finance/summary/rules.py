@@ -52,14 +52,14 @@ def period(asked: SummaryQuery, today: date) -> Period:
 class Intervals(msgspec.Struct, frozen=True):
     """When each interval begins, when the last ends, and the hours and days of UTC around that."""
 
-    begins: list[datetime]
+    begins: tuple[datetime, ...]
     ends: datetime
     # The hours in UTC that begin before an interval does, and end after that.
-    split_hours: list[datetime]
+    split_hours: tuple[datetime, ...]
     # The first day in UTC that begins no earlier than the end.
     whole_days_from: date
     # When each begins, as the clocks show it there, with the offset.
-    starts: list[str]
+    starts: tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
@@ -68,11 +68,11 @@ def intervals(asked: Period, clock: DayClock) -> Intervals:
     *begins, ends = _bounds(asked, clock)
     zone = ZoneInfo(clock.zone)
     return Intervals(
-        begins,
+        tuple(begins),
         ends,
-        split_hours=_split_hours([*begins, ends]),
+        split_hours=tuple(_split_hours([*begins, ends])),
         whole_days_from=_whole_days_from(ends),
-        starts=[begin.astimezone(zone).isoformat(timespec="seconds") for begin in begins],
+        starts=tuple(begin.astimezone(zone).isoformat(timespec="seconds") for begin in begins),
     )
 
 

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from tillhouse.folios.bills.rules import Charge, Content, Payment
 from tillhouse.kit.clock import parse_date, parse_timestamp
+from tillhouse.kit.money import plain
 from tillhouse.orders.receipts.head_rules import closing_lines, place_lines
 from tillhouse.orders.receipts.rules import (
     METHODS,
@@ -17,7 +18,6 @@ from tillhouse.orders.receipts.rules import (
     amount,
     written_moment,
 )
-from tillhouse.stock.rules import plain
 
 _MARKS = {"cancelled": "Cancelled", "no_show": "No-show"}
 _KINDS = {

@@ -32,9 +32,9 @@ from tillhouse.ledger.posting import Insufficient, WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.deposits.beginning import METHOD
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.returning.actions import gives_back
 from tillhouse.orders.returning.rules import uncovered
-from tillhouse.orders.showing import actor_of
 from tillhouse.payins.returning import count_given_back, lock_payments
 from tillhouse.payins.types import Origin
 
@@ -129,7 +129,7 @@ async def _begin_all(
 
 async def _begin(call: Call, stay: Stay, part: StayRefundPart, reason: str | None) -> None:
     payment, amount = part.payment, part.amount
-    refund_id, by = new_id(), actor_of(call)
+    refund_id, by = new_id(), actor_of(call.caller)
     credit = Account("customer_credit", payment.customer_id)
     row = NewStayRefundRow(
         id=refund_id,

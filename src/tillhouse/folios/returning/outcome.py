@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from tillhouse.access.call import system_call
+from tillhouse.access.call import Call, system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios import events, payments
@@ -50,21 +50,6 @@ class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True)
 
     stay: Stay
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger of its book."""
-        return Ledger(self.sent.book_id, self.stay.currency, self.call.now)
-
-    @property
-    def source(self) -> Source:
-        """The refund, as the ledger knows it."""
-        return Source(
-            type=SOURCE,
-            id=self.sent.id,
-            happened_at=self.call.now,
-            customer_id=self.sent.customer_id,
-        )
-
     async def know(self) -> None:
         """Keep the provider's own name of it."""
         name = self.provider_reference
@@ -74,6 +59,22 @@ class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True)
     async def end(self, ending: StayRefundEnding) -> None:
         """Keep how it ended."""
         await update_ended(self.call.db, self.sent, ending, self.call.now)
+
+
+def _outcome_of(call: Call, stay: Stay, sent: SentStayRefund) -> StayRefundOutcome:
+    """The outcome of a refund that is locked with its stay."""
+    return StayRefundOutcome(
+        call=call,
+        stay=stay,
+        sent=sent,
+        ledger=Ledger(sent.book_id, stay.currency, call.now),
+        source=Source(
+            type=SOURCE,
+            id=sent.id,
+            happened_at=call.now,
+            customer_id=sent.customer_id,
+        ),
+    )
 
 
 async def lock(
@@ -89,7 +90,7 @@ async def lock(
     return LockedRow(
         row=sent,
         changes=lambda seen: step_of(sent.status, seen.state) is not None,
-        apply=partial(_apply, StayRefundOutcome(call=call, stay=stay, sent=sent)),
+        apply=partial(_apply, _outcome_of(call, stay, sent)),
     )
 
 

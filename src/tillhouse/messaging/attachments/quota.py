@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tillhouse.access.storage import StoredKind
+from tillhouse.access.usage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 from tillhouse.messaging.attachments.names import plain_name
 
 Kind = Literal["image", "audio", "video", "document", "sticker"]

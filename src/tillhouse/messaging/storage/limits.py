@@ -6,7 +6,7 @@ from functools import partial
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.access.storage import MIB, StoredKind
+from tillhouse.access.usage import MIB, StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import Job, LocalKind

@@ -34,11 +34,12 @@ from tillhouse.orders.deposits.beginning import (
     reason_against,
     reason_against_account,
 )
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.payments.rules import check_room
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.returning.rules import check_corrected, check_returning
 from tillhouse.orders.returning.store import find_provided
-from tillhouse.orders.showing import actor_of, show
+from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
 
 
@@ -166,5 +167,5 @@ async def delete(call: Call, order_id: OrderId) -> Deleted:
 
 
 def _actor(call: Call) -> dict[str, Any]:
-    actor = actor_of(call)
+    actor = actor_of(call.caller)
     return {"id": str(actor.id), "name": actor.name}

@@ -9,15 +9,17 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import Ledger, Movement, Source, booked
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
-from tillhouse.orders import announce, promotion, stock
-from tillhouse.orders.changing import disputed, rules
+from tillhouse.orders import announce, stock
+from tillhouse.orders.changing import credit, rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
 from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.payments.rules import (
     OrderPaymentRow,
     PaymentOrigin,
@@ -33,8 +35,9 @@ from tillhouse.orders.posting.rules import (
     move_between,
     postings,
 )
+from tillhouse.orders.recording.promotion import USED_UP
 from tillhouse.orders.refunds.rules import OrderRefundRow
-from tillhouse.orders.showing import actor_of
+from tillhouse.promotions.store.uses import give_back, take_use
 from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all
@@ -91,7 +94,7 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
         A correction takes credit back for a caller who decides its use.
         """
-        before, after = (disputed.needed(position) for position in self.positions)
+        before, after = (credit.needed(position) for position in self.positions)
         is_correction = self.paid < 0 and not self.move.is_refund
         return before != after and self.paid <= 0 and not is_correction
 
@@ -108,11 +111,13 @@ async def write(
     written = _written(call, change)
     key, moved_money = BookKey(call.book.id, before.id), (written.payment, written.refund)
     await update_order(call.db, key, call.now, change.after, moved_money)
-    disputes = await disputed.free(call, before) if disputed.is_moved(*change.positions) else ()
-    of_stay = await disputed.free_of_stay(call, before) if change.turns_credit else ()
+    disputes = (
+        await credit.free_disputed(call, before) if credit.is_moved(*change.positions) else ()
+    )
+    of_stay = await credit.free_of_stay(call, before) if change.turns_credit else ()
     await _post(call, change)
-    await disputed.hold_anew(call, change.after, disputes)
-    await disputed.hold_of_stay(call, before, change.positions, of_stay)
+    await credit.hold_disputed(call, change.after, disputes)
+    await credit.hold_of_stay(call, before, change.positions, of_stay)
     await _follow(call, before, change.after)
     await _announce(call, change, written, [*moved, *cause.repayment.moved])
     return written
@@ -146,7 +151,7 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
 def _written(call: Call, change: _Change) -> WrittenChange:
     if not change.paid or change.cause.undoes:
         return WrittenChange()
-    transaction_id, by = change.posted.movement[0].id, actor_of(call)
+    transaction_id, by = change.posted.movement[0].id, actor_of(call.caller)
     if change.move.is_refund:
         told = change.cause.repayment
         refund = OrderRefundRow(
@@ -198,7 +203,20 @@ async def _follow(call: Call, before: OrderState, after: OrderState) -> None:
         await close(call, before.id)
     elif before.ticket_id is not None and before.status == "cancelled" != after.status:
         await reopen(call, before.id)
-    await promotion.follow(call, before, after)
+    await _follow_promotion(call, before, after)
+
+
+async def _follow_promotion(call: Call, before: OrderState, after: OrderState) -> None:
+    """Give a use back when its order is over, and take it again when it isn't any more."""
+    if before.promotion_id is None:
+        return
+    was_over = before.status == "cancelled"
+    is_over = after.status == "cancelled" or after.deleted_at is not None
+    use = (call.book.id, before.promotion_id, before.promotion_customer_id)
+    if is_over and not was_over:
+        await give_back(call.db, *use)
+    elif was_over and not is_over and not await take_use(call.db, *use):
+        raise Refused(USED_UP)
 
 
 async def _announce(

@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.ids import OrderId
 from tillhouse.ledger.rules import Account, Ledger
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.orders.changing import disputed
+from tillhouse.orders.changing import credit
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
@@ -70,7 +70,7 @@ async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
     """Take a provider's return out of an order; one of the whole payment refunds the order."""
     wanted = payin.to_take_back
     # The dispute of money that went back is settled with it.
-    await disputed.free(call, order)
+    await credit.free_disputed(call, order)
     amount = min(wanted, order.amount_paid - order.change_amount)
     after = refunded(order, amount, await _available(call, order))
     amount = order.amount_paid - after.amount_paid
@@ -80,7 +80,7 @@ async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
             repayment=Repayment(reason=_REVERSED),
         )
         await write(call, order, after, cause)
-    await disputed.hold_anew(call, after, await disputed.free(call, order))
+    await credit.hold_disputed(call, after, await credit.free_disputed(call, order))
     if amount < wanted:
         # The business has handed this part back already, and the provider took it once more.
         ledger = Ledger(call.book.id, order.currency, call.now)

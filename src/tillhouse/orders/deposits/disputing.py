@@ -14,7 +14,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders import announce
-from tillhouse.orders.changing import disputed
+from tillhouse.orders.changing import credit
 from tillhouse.orders.changing.store import lock_order
 from tillhouse.payins.disputes.actions import find_shown
 from tillhouse.payins.events import ORDER_DISPUTE
@@ -36,7 +36,7 @@ async def _tell(services: Services, db: Db, job: Job) -> bool:
         return False
     which = Book(job.book_id, book["environment"])
     call = system_call(services, db, book["business_id"], which)
-    await disputed.hold_anew(call, order, await disputed.free(call, order))
+    await credit.hold_disputed(call, order, await credit.free_disputed(call, order))
     subject = announce.AnnouncedOrder(order.id, order.store_id, order.customer_id)
     await emit_all(call, [announce.disputed(call, subject, order.status, dispute)])
     return False

@@ -12,9 +12,8 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, Kind, LocalKind, OutsideKind, Retry
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.deposits import disputing
-from tillhouse.orders.deposits.actions import open_deposit
 from tillhouse.orders.deposits.applying import apply
-from tillhouse.orders.deposits.beginning import OPENING, TARGET
+from tillhouse.orders.deposits.beginning import OPENING, TARGET, open_deposit
 from tillhouse.orders.deposits.store import find_deposit
 from tillhouse.payins.applying import job_kind
 

@@ -25,11 +25,11 @@ from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem, Unavai
 from tillhouse.kit.ids import PromotionId, new_id
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import send
-from tillhouse.orders import promotion
 from tillhouse.orders.importing import rules as sheet
 from tillhouse.orders.importing.rules import ParsedOrder
 from tillhouse.orders.recording import actions as create
-from tillhouse.orders.recording.gathering import store_key_of, wanted_of
+from tillhouse.orders.recording import promotion
+from tillhouse.orders.recording.named import store_key_of, wanted_of
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.store import list_recorded
@@ -300,7 +300,7 @@ async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool
         same = (store_key_of(call, new), _promotion_of(new))
         groups[same].append((case, new, wanted_of(call, new)))
     for (key, promotion_id), group in groups.items():
-        promoted = await promotion.faults(call, promotion_id)
+        promoted = await promotion.faults(call, promotion_id) if promotion_id else []
         await _judge_group(call, key, group, promoted)
 
 

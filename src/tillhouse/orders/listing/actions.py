@@ -11,9 +11,8 @@ from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
 from tillhouse.db import changes
 from tillhouse.db.where import rows_of
-from tillhouse.kit.changes import Position, numbered_meta
 from tillhouse.kit.money import round_money
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Page, Position, numbered_meta
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store

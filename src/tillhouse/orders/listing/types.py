@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import msgspec
 
-from tillhouse.kit.changes import ChangesMeta
+from tillhouse.kit.page import ChangesMeta
 from tillhouse.orders.types import Order, PaymentMethod
 
 

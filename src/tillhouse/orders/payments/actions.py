@@ -10,16 +10,16 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders.changing import rules as changing
 from tillhouse.orders.changing.actions import check_seen, lock
-from tillhouse.orders.changing.credit import check_spending
-from tillhouse.orders.changing.credit_rules import check_credit
+from tillhouse.orders.changing.credit import check_credit, check_spending
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, write
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.payments import rules
 from tillhouse.orders.payments.rules import OrderPaymentRow, Tender
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.payments.types import NewPayment
 from tillhouse.orders.posting.rules import MoneyMove
-from tillhouse.orders.showing import actor_of, show
+from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, PaymentShown, Status
 
 
@@ -57,7 +57,7 @@ async def _receive(
     else:
         # The other room knows the credit of its customer.
         check_credit(order, paid)
-    by = actor_of(call)
+    by = actor_of(call.caller)
     actor = {"id": str(by.id), "name": by.name}
     after = changing.settled(order, paid, order.status, None, (call.now, actor))
     written = await write(call, order, after, Cause(tender=tender))
@@ -79,7 +79,7 @@ async def take_back(call: Call, order_id: OrderId, amount: Decimal) -> OrderPaym
     """
     order = await lock(call, order_id)
     after = msgspec.structs.replace(order, amount_paid=order.amount_paid - amount)
-    by = actor_of(call)
+    by = actor_of(call.caller)
     actor = {"id": str(by.id), "name": by.name}
     after = changing.settled(order, after, order.status, None, (call.now, actor))
     cause = Cause(move=MoneyMove(method="credit"), tender=Tender(amount=-amount, method="credit"))

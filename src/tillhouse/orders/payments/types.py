@@ -3,7 +3,7 @@
 import msgspec
 
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 from tillhouse.kit.values import Moment
 from tillhouse.orders.money_types import GivenMethod
 from tillhouse.products.values import Price

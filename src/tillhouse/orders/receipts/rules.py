@@ -8,12 +8,11 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
-from tillhouse.kit.money import EXPONENTS, round_money
+from tillhouse.kit.money import EXPONENTS, plain, round_money
 from tillhouse.orders.money_types import PaymentShown, RefundShown
 from tillhouse.orders.receipts.head_rules import Imprint, closing_lines, place_lines
 from tillhouse.orders.receipts.returned_rules import Returned, returned
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
-from tillhouse.stock.rules import plain
 
 METHODS = {
     "cash": "Cash",

@@ -8,29 +8,30 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import WantedCustomer
-from tillhouse.http.route import Reply, envelope
+from tillhouse.http.answer import envelope
+from tillhouse.http.route import Reply
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import NotificationSending
 from tillhouse.labels.actions import tag_ids
-from tillhouse.orders import announce, promotion, stock
+from tillhouse.orders import announce, stock
 from tillhouse.orders.changing.credit import reason_against_spending
 from tillhouse.orders.deposits import beginning as deposits
 from tillhouse.orders.kitchen.actions import tell_of_new
-from tillhouse.orders.recording.customer import (
+from tillhouse.orders.recording import promotion
+from tillhouse.orders.recording.entry import entry_of
+from tillhouse.orders.recording.facts import Earlier, RecordingFacts
+from tillhouse.orders.recording.named import (
     arrival,
+    facts_of,
     insert_with_newcomers,
     is_unknown,
     newcomer_of,
 )
-from tillhouse.orders.recording.entry import entry_of
-from tillhouse.orders.recording.facts import Earlier, RecordingFacts
-from tillhouse.orders.recording.gathering import facts_of
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
-from tillhouse.orders.recording.rules.lines import PricedLine
-from tillhouse.orders.recording.rules.past import occurrence
+from tillhouse.orders.recording.rules.figures import PricedLine, occurrence
 from tillhouse.orders.recording.rules.sale import Sale, StockOfPast
 from tillhouse.orders.recording.store.record_statement import (
     BookCurrency,
@@ -68,7 +69,8 @@ async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
     facts = await facts_of(call, new)
     found = rules.new_faults(new, facts, call.now)
     with suppress(InvalidField):
-        found += await promotion.faults(call, new.promotion_id)
+        if new.promotion_id is not None:
+            found += await promotion.faults(call, new.promotion_id)
     return found
 
 
@@ -108,7 +110,9 @@ async def judged(call: Call, new: NewOrder, facts: RecordingFacts) -> list[Price
     """The lines with their prices, of an order that nothing known so far speaks against."""
     call.services.storage.check(ORDERS.name, call.book.id)
     found, lines = rules.judge(new, facts, call.now)
-    check(found + await promotion.faults(call, new.promotion_id))
+    if new.promotion_id is not None:
+        found += await promotion.faults(call, new.promotion_id)
+    check(found)
     if reason := await reason_against(call, new, facts):
         raise NotRecorded(reason)
     return lines

@@ -12,9 +12,9 @@ from tillhouse.kit.errors import check
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.values import Moment
 from tillhouse.orders.recording import actions
-from tillhouse.orders.recording.gathering import facts_of
+from tillhouse.orders.recording.named import facts_of
 from tillhouse.orders.recording.rules import sale as rules
-from tillhouse.orders.recording.rules.lines import KnownTax
+from tillhouse.orders.recording.rules.figures import KnownTax
 from tillhouse.orders.types import NewItem, NewOrder
 from tillhouse.orders.values import LineQuantity, ShortText
 from tillhouse.products.values import Price

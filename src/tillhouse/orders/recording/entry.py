@@ -10,14 +10,13 @@ from tillhouse.kit.json import encode
 from tillhouse.ledger.store.posting import Rows, rows
 from tillhouse.orders import stock
 from tillhouse.orders.columns import ASKED
-from tillhouse.orders.money_types import method_of
+from tillhouse.orders.money_types import actor_of, method_of
 from tillhouse.orders.payments.rules import OrderPaymentRow, PaymentOrigin, Tender, payment_row
 from tillhouse.orders.posting.rules import LedgerPosition, divided, postings
 from tillhouse.orders.recording.facts import RecordingFacts
-from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.figures import PricedLine
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import OrderRows
-from tillhouse.orders.showing import actor_of
 from tillhouse.orders.types import Channel, NewOrder
 
 
@@ -79,7 +78,7 @@ def _payment(
     """The payment with which the order is recorded."""
     tender = Tender(amount=position.paid, method=position.method)
     recorder = PaymentOrigin(
-        payment_id=new_id(), by=actor_of(call), now=call.now, happened_at=sale.occurred_at
+        payment_id=new_id(), by=actor_of(call.caller), now=call.now, happened_at=sale.occurred_at
     )
     transaction_id = posted.movement[0].id
     return payment_row(order_id, (None, position), transaction_id, recorder, tender)
@@ -102,7 +101,7 @@ def _origin(call: Call) -> tuple[str, Channel]:
 
 
 def _order(call: Call, new: NewOrder, facts: RecordingFacts, sale: Sale) -> dict[str, Any]:
-    actor = actor_of(call)
+    actor = actor_of(call.caller)
     source, channel = _origin(call)
     totals = sale.totals
     return {

@@ -9,8 +9,7 @@ from tillhouse.kit.ids import CustomerId
 from tillhouse.orders import stock
 from tillhouse.orders.recording import actions
 from tillhouse.orders.recording.actions import NotRecorded
-from tillhouse.orders.recording.customer import is_unknown, newcomer_of
-from tillhouse.orders.recording.gathering import facts_of
+from tillhouse.orders.recording.named import facts_of, is_unknown, newcomer_of
 from tillhouse.orders.recording.rules import answer
 from tillhouse.orders.recording.store.closed import find_closed_days
 from tillhouse.orders.recording.types import OrderPreview

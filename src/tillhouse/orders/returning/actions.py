@@ -16,6 +16,7 @@ from tillhouse.ledger.posting import Insufficient, WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source, booked
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.refunds.rules import DecidedRefund, refunded
 from tillhouse.orders.refunds.store import list_payins
 from tillhouse.orders.refunds.types import NewRefund
@@ -26,7 +27,6 @@ from tillhouse.orders.returning.store import (
     add_returning,
     insert_return,
 )
-from tillhouse.orders.showing import actor_of
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.returning import count_given_back, lock_payments
 from tillhouse.payins.types import Origin
@@ -85,7 +85,7 @@ async def keep(call: Call, planned: PlannedRefund, withdrawal_id: UUID | None = 
     Where a withdrawal pays it out, that holds the amount in the wallet.
     """
     order, decided, new, payment = planned.order, planned.decided, planned.new, planned.payment
-    refund_id, by, lines = new_id(), actor_of(call), decided.shown_lines()
+    refund_id, by, lines = new_id(), actor_of(call.caller), decided.shown_lines()
     if order.closed_on is not None:
         call.remark(booked(order.closed_on, "on the day on which it goes back"))
     hold_id = credit_hold_id = None

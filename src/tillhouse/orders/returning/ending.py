@@ -1,6 +1,5 @@
 """The steps by which any refund through a provider ends, whatever it gives back."""
 
-from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Generic, TypeVar
@@ -31,19 +30,12 @@ class EndingRefund(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
 
     call: Call
     sent: Row
+    ledger: Ledger
+    # The refund, as the ledger knows it.
+    source: Source
     # The provider's own name of it, and its words.
     provider_reference: str | None = None
     words: str | None = None
-
-    @property
-    @abstractmethod
-    def ledger(self) -> Ledger:
-        """The ledger of its book."""
-
-    @property
-    @abstractmethod
-    def source(self) -> Source:
-        """The refund, as the ledger knows it."""
 
     @property
     def reason(self) -> str:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.call import system_call
+from tillhouse.access.call import Call, system_call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookKey
@@ -49,21 +49,22 @@ class RefundOutcome(EndingRefund[SentOrderRefund], frozen=True, kw_only=True):
 
     order: OrderState
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger of its book."""
-        return Ledger(self.sent.book_id, self.order.currency, self.call.now)
 
-    @property
-    def source(self) -> Source:
-        """The refund, as the ledger knows it."""
-        return Source(
+def outcome_of(call: Call, order: OrderState, sent: SentOrderRefund) -> RefundOutcome:
+    """The outcome of a refund that is locked with its order."""
+    return RefundOutcome(
+        call=call,
+        order=order,
+        sent=sent,
+        ledger=Ledger(sent.book_id, order.currency, call.now),
+        source=Source(
             type=rules.SOURCE,
-            id=self.sent.id,
-            happened_at=self.call.now,
-            customer_id=self.order.customer_id,
-            store_id=self.order.store_id,
-        )
+            id=sent.id,
+            happened_at=call.now,
+            customer_id=order.customer_id,
+            store_id=order.store_id,
+        ),
+    )
 
 
 async def lock(
@@ -79,7 +80,7 @@ async def lock(
     return LockedRow(
         row=sent,
         changes=lambda seen: rules.step_of(sent.status, seen.state) is not None,
-        apply=partial(_apply, RefundOutcome(call=call, order=order, sent=sent)),
+        apply=partial(_apply, outcome_of(call, order, sent)),
     )
 
 

@@ -20,7 +20,7 @@ from tillhouse.orders.refunds.store import find_refund_facts
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import outcome
 from tillhouse.orders.returning.actions import PlannedRefund, gives_back, keep, of_credit
-from tillhouse.orders.returning.outcome import RefundOutcome
+from tillhouse.orders.returning.outcome import RefundOutcome, outcome_of
 from tillhouse.orders.returning.rules import NOT_RETURNABLE, ReturnablePayment, chosen
 from tillhouse.orders.returning.store import list_returnable, lock_paid_out
 
@@ -66,9 +66,7 @@ async def lock_refunded(call: Call, order_id: OrderId, withdrawal_id: UUID) -> R
     """The refund that a withdrawal pays out, after its order: all lock them before all else."""
     order = await lock_order(call.db, call.book.id, order_id)
     sent = await lock_paid_out(call.db, call.book.id, withdrawal_id)
-    return (
-        None if order is None or sent is None else RefundOutcome(call=call, order=order, sent=sent)
-    )
+    return None if order is None or sent is None else outcome_of(call, order, sent)
 
 
 async def complete(refund: RefundOutcome) -> UUID | None:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.access.storage import MIB
+from tillhouse.access.usage import MIB
 from tillhouse.kit.ids import BookId
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.storage.store import CountedOrders, find_counted, find_uncounted

@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from tillhouse.access.storage import StoredKind
+from tillhouse.access.usage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.jobs.chores import walk
 from tillhouse.jobs.kinds import LocalKind

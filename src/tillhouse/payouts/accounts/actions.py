@@ -12,7 +12,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Refused, Unavailable, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import Deleted, PageOf, meta
-from tillhouse.orders.showing import actor_of
+from tillhouse.orders.money_types import actor_of
 from tillhouse.payouts.accounts import store
 from tillhouse.payouts.accounts.checking import GRACE, PAYOUT_ACCOUNT
 from tillhouse.payouts.accounts.store import find_currency
@@ -32,7 +32,7 @@ async def create(call: Call, new: NewPayoutAccount) -> PayoutAccount:
     check_stepped_up(call)
     currency = await find_currency(call.db, call.book.id)
     provider = await choose(call.services, call.db, call.book, currency)
-    by = actor_of(call)
+    by = actor_of(call.caller)
     account_id = new_id()
     row = store.AccountRow(
         provider=provider,

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Coded
+from tillhouse.kit.text import Coded
 
 PayoutAccountStatus = Literal["checking", "active", "failed", "inactive"]
 

@@ -18,7 +18,7 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
-from tillhouse.orders.showing import actor_of
+from tillhouse.orders.money_types import actor_of
 from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.freezing import store
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
@@ -62,7 +62,9 @@ async def set_controls(call: Call, switch: PayoutSwitch) -> PayoutControls:
     if after != limit:
         await store.update_limit(call.db, call.book.id, after, call.now)
     if switch.frozen is not UNSET:
-        freeze = store.Freeze(switch.reason or "", actor_of(call).name) if is_frozen else None
+        freeze = (
+            store.Freeze(switch.reason or "", actor_of(call.caller).name) if is_frozen else None
+        )
         await store.update_frozen(call.db, call.book.id, freeze, call.now)
     if was_frozen and not is_frozen:
         resumed = NewJob(book_id=call.book.id, kind=RESUMED, subject_id=call.book.id)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 from tillhouse.payouts.withdrawals.types import WithdrawalAmount
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import PER_PAGE_MAX
-from tillhouse.kit.text_types import Coded
+from tillhouse.kit.text import Coded
 from tillhouse.kit.values import Day
 
 

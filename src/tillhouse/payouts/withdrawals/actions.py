@@ -23,12 +23,12 @@ from tillhouse.ledger.rules import Ledger, Movement, Postings, Source
 from tillhouse.ledger.store.holds import show_balance
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
+from tillhouse.orders.money_types import actor_of
 from tillhouse.orders.payments.types import ReceivedAmount
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import paying_out
 from tillhouse.orders.returning.actions import PlannedRefund
 from tillhouse.orders.returning.outcome import RefundOutcome
-from tillhouse.orders.showing import actor_of
 from tillhouse.payins.disputes.recording import settle_claims
 from tillhouse.payouts.accounts.actions import check_stepped_up
 from tillhouse.payouts.events import (
@@ -242,7 +242,7 @@ async def _hold(call: Call, ledger: Ledger, source: Source, amount: Decimal) -> 
 def _row(
     call: Call, new: NewWithdrawal, facts: rules.WithdrawalFacts, money: ReservedMoney
 ) -> requests.WithdrawalRow:
-    account, claim, by = facts.account, call.claim, actor_of(call)
+    account, claim, by = facts.account, call.claim, actor_of(call.caller)
     assert account is not None, "asked before"  # noqa: S101
     assert claim is not None, "asked before"  # noqa: S101
     return requests.WithdrawalRow(

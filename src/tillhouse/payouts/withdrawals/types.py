@@ -11,7 +11,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.text import OneLine
 from tillhouse.orders.types import Reason
 
 WithdrawalStatus = Literal[

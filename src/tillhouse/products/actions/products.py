@@ -6,11 +6,10 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.db import changes
 from tillhouse.db.where import rows_of
-from tillhouse.kit.changes import numbered_meta
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import ProductId, new_id
-from tillhouse.kit.page import Deleted, PageOf
+from tillhouse.kit.page import Deleted, PageOf, numbered_meta
 from tillhouse.kit.partial import facts_of
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product

@@ -11,10 +11,9 @@ from asyncpg import Record
 from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
 from tillhouse.db.where import PAGE_BYTES, Where, weighed
-from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId, CategoryId, ProductId, VariantId
 from tillhouse.kit.json import encode
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Page, Position
 from tillhouse.products.configuration import Configuration
 from tillhouse.products.types import Component, Modifiers, Product, ProductType, Variant
 

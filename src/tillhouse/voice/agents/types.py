@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Coded, OneLine, Paragraphs, Schema, Value
+from tillhouse.kit.text import Coded, OneLine, Paragraphs, Schema, Value
 from tillhouse.kit.values import Name
 from tillhouse.outgoing.rules import URL_LENGTH_MAX
 from tillhouse.voice.agents.model_url import clean_model_url

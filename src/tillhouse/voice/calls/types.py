@@ -12,7 +12,7 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import e164
-from tillhouse.kit.text_types import Coded, Paragraphs, Schema, Value
+from tillhouse.kit.text import Coded, Paragraphs, Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.providers.telephony.provider import AnsweredBy, EndedBy, ProviderName
 

@@ -20,7 +20,7 @@ from tillhouse.messaging.rules import is_window_open
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.types import MessageDraft, Number, QueuedMessage
 from tillhouse.orders.changing.actions import confirm
-from tillhouse.orders.deposits.actions import following
+from tillhouse.orders.deposits.beginning import following
 from tillhouse.orders.types import Confirmation
 from tillhouse.products.values import Price
 from tillhouse.voice.agents.types import Script

@@ -6,7 +6,7 @@ from typing import ClassVar
 import msgspec
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.text_types import Coded, Schema, Value
+from tillhouse.kit.text import Coded, Schema, Value
 from tillhouse.voice.agents.types import AgentSentence, Script
 from tillhouse.voice.prompts.rules import SOUND_WRONG
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import Paragraphs
+from tillhouse.kit.text import Paragraphs
 
 SuppressionReason = Literal["manual", "opt_out", "unwanted"]
 

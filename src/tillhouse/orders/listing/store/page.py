@@ -13,9 +13,8 @@ from asyncpg import Record
 from tillhouse.db.changes import and_after
 from tillhouse.db.pool import Db
 from tillhouse.db.where import NEAR, Where, is_near, weighed
-from tillhouse.kit.changes import Position
 from tillhouse.kit.ids import BookId
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Page, Position
 from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import (
     BUYERS,

@@ -15,11 +15,14 @@ from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE
 from tillhouse.orders.recording.facts import RecordingFacts, SessionFacts, VariantFacts
-from tillhouse.orders.recording.rules import lines as line_rules
-from tillhouse.orders.recording.rules import totals as total_rules
-from tillhouse.orders.recording.rules.lines import PricedLine
-from tillhouse.orders.recording.rules.past import is_past, occurrence
-from tillhouse.orders.recording.rules.totals import Totals, service_charge
+from tillhouse.orders.recording.rules import figures
+from tillhouse.orders.recording.rules.figures import (
+    PricedLine,
+    Totals,
+    is_past,
+    occurrence,
+    service_charge,
+)
 from tillhouse.orders.types import NewOrder, Status
 
 PREPARATION_MINUTES = 20
@@ -93,7 +96,7 @@ def judge(
     if any(error.field.startswith(("items", "discount_amount")) for error in found):
         return found, []
     try:
-        lines = [line_rules.line(item, facts) for item in new.items]
+        lines = [figures.line(item, facts) for item in new.items]
     except InvalidField:
         return found, []
     found += faults(
@@ -103,10 +106,10 @@ def judge(
 
 
 _ITEM_RULES = (
-    line_rules.line_errors,
-    line_rules.product_errors,
-    line_rules.price_errors,
-    line_rules.modifier_errors,
+    figures.line_errors,
+    figures.product_errors,
+    figures.price_errors,
+    figures.modifier_errors,
 )
 
 
@@ -225,8 +228,8 @@ def _sum_errors(
 
 def _total(lines: Sequence[PricedLine], charge: Decimal, facts: RecordingFacts) -> Decimal:
     """The sum of the lines without a discount."""
-    taxed = total_rules.taxed(lines, Decimal(0), facts.trade)
-    return total_rules.add_up(taxed, charge).total
+    taxed = figures.taxed(lines, Decimal(0), facts.trade)
+    return figures.add_up(taxed, charge).total
 
 
 def _discount_errors(new: NewOrder, lines: Sequence[PricedLine]) -> Iterator[FieldError]:
@@ -236,7 +239,7 @@ def _discount_errors(new: NewOrder, lines: Sequence[PricedLine]) -> Iterator[Fie
 
 def discount_errors(discount: Decimal | None, lines: Sequence[PricedLine]) -> Iterator[FieldError]:
     """Whether a discount is more than the lines cost, or than a promotion has left of that."""
-    most = total_rules.discountable(lines)
+    most = figures.discountable(lines)
     if discount is not None and discount > most:
         yield FieldError("discount_amount", f"must not exceed the {most:f} that it is taken off")
 
@@ -258,7 +261,7 @@ def reason_against(new: NewOrder, facts: RecordingFacts) -> str | None:
         product = facts.products[item.product_id] if item.product_id else None
         if product is None:
             continue
-        variant = line_rules.variant_of(item, product)
+        variant = figures.variant_of(item, product)
         if not product.is_active or (variant is not None and not variant.is_active):
             return f"{product.name} is not sold at present."
         if product.is_extra_only:
@@ -318,8 +321,8 @@ def decide(
 ) -> Sale:
     """The sale: its lines with promotion discounts in them, totals, status, stock, kitchen."""
     discount = Decimal(new.discount_amount or 0)
-    lines = total_rules.taxed(judged, discount, facts.trade)
-    totals = total_rules.add_up(lines, service_charge(new, lines, facts.trade, now))
+    lines = figures.taxed(judged, discount, facts.trade)
+    totals = figures.add_up(lines, service_charge(new, lines, facts.trade, now))
     paid = Decimal(new.amount_paid or 0)
     scheduled_at = new.scheduled_for.at if new.scheduled_for else None
     is_import = is_past(new, now)
@@ -333,7 +336,7 @@ def decide(
         totals=totals,
         status=_status(scheduled_at, paid, totals.total),
         amount_paid=paid,
-        summary=line_rules.summary(lines),
+        summary=figures.summary(lines),
         needs=list(needs(lines, facts, allows_all=is_import)),
         occurred_at=occurrence(new, now),
         scheduled_at=scheduled_at,

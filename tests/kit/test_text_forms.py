@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from tillhouse.kit.text_types import Coded, OneLine, Paragraphs
+from tillhouse.kit.text import Coded, OneLine, Paragraphs
 
 
 class _Line(OneLine, longest=4, example="a"):
