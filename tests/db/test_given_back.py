@@ -106,3 +106,15 @@ async def test_the_next_user_begins_anew(held: Held, way: Way, ends: str) -> Non
     await held.pool.release(connection, write=True)
     assert (found["has_begun"], found["locks"], found["lock_timeout"]) == (False, 0, "5s")
     assert (found["pid"] == pid) == ("kill" not in way.__name__)
+
+
+@pytest.mark.parametrize("write", [False, True])
+async def test_a_connection_at_rest_is_back_at_once(held: Held, *, write: bool) -> None:
+    """A caller who leaves meanwhile has nothing to break off; so no task is made for it."""
+    connection = await held.pool.acquire(write=write)
+    assert await connection.fetchval("SELECT 1") == 1
+    with pytest.raises(StopIteration):
+        held.pool.release(connection, write=write).send(None)
+    assert held.pool.usage()[0] == 0
+    with pytest.raises(asyncpg.InterfaceError, match="released back to the pool"):
+        await connection.fetchval("SELECT 1")

@@ -7,6 +7,7 @@ connection afterwards tells that it is over; the lines between would say nothing
 
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import asyncpg
 import structlog
@@ -32,6 +33,8 @@ FAIL_FAST = {"lock_timeout": "100ms"}
 # server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
 ANSWERED_WITHIN_S = 15.0
 CONNECT_TIMEOUT_S = 5
+# A connection that has sent so many is replaced: its server process keeps what it once read.
+_STATEMENTS_MAX = 50_000
 # Errors that a statement raises when the server is away, leaving or coming back. With the internal
 # error asyncpg refuses a connection on which the server has said farewell between two statements.
 FAILURES = (
@@ -88,6 +91,40 @@ class _Connection(asyncpg.Connection):
             await super().reset(timeout=timeout)
 
 
+class ConnectionPool(asyncpg.Pool):
+    """The driver's pool, which takes a connection back at once where it has nothing to end on it.
+
+    The driver makes a task for each, lest a caller who leaves breaks off what is ended there.
+    """
+
+    @property
+    def has_idle(self) -> bool:
+        """Whether there is an open connection to be taken: the driver takes these first."""
+        queue: Any = self._queue
+        return any(holder.is_connected() for holder in reversed(queue._queue))
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's
+        """Take a connection back."""
+        released, holder = connection._con, connection._holder
+        if released is None or not _is_at_rest(released):
+            await super().release(connection, timeout=timeout)
+            return
+        released._on_release()
+        holder._release()
+        holder._setup_inactive_callback()
+
+
+def _is_at_rest(connection: Any) -> bool:
+    """Whether nothing is under way on it, and it may be used further."""
+    protocol = connection._protocol
+    return not (
+        connection.is_closed()
+        or protocol.is_in_transaction()
+        or protocol._is_cancelling()
+        or protocol.queries_count >= _STATEMENTS_MAX
+    )
+
+
 async def connect_alone(
     url: str, settings: Mapping[str, str] | None = None, timeout_s: int = CONNECT_TIMEOUT_S
 ) -> asyncpg.Connection:
@@ -108,10 +145,10 @@ async def _read_plain_numbers(connection: asyncpg.Connection) -> None:
     )
 
 
-async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool:
+async def connect(url: str, size: int, given: Mapping[str, str]) -> ConnectionPool:
     """Connections with these settings beside the usual ones."""
     settings = {**SESSION_SETTINGS, **given}
-    return await asyncpg.create_pool(
+    return await ConnectionPool(
         url,
         min_size=1,
         max_size=size,
@@ -123,6 +160,9 @@ async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool
         # The longest statements are those that most need to be kept.
         max_cacheable_statement_size=0,
         max_inactive_connection_lifetime=300,
+        max_queries=_STATEMENTS_MAX,
+        record_class=asyncpg.Record,
+        loop=None,
     )
 
 

@@ -5,10 +5,9 @@ needs none (a bad body, a health check) costs none.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, LiteralString, Self
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from tillhouse.db.connecting import (
     LOST,
     PATIENT,
     SESSION_SETTINGS,
+    ConnectionPool,
     connect,
     connect_alone,
 )
@@ -175,11 +175,11 @@ class Db:
     async def _begin_on_another(self) -> Any:
         """Begin again after a connection that died while it lay in the pool; more may have."""
         for _ in range(self._pool.writers):
-            with contextlib.suppress(*LOST):
+            with suppress(*LOST):
                 self._connection.terminate()
             await self.release()
             connection = self._connection = await self._hold()
-            with contextlib.suppress(*LOST):
+            with suppress(*LOST):
                 await connection.execute("BEGIN")
                 return connection
         raise Unavailable(retry_after_s=1)
@@ -218,7 +218,7 @@ class Db:
             except FAILURES as error:
                 if isinstance(error, TimeoutError):
                     DATABASE_HEALTH.note_silent(error, began_s)
-                with contextlib.suppress(*FAILURES):
+                with suppress(*FAILURES):
                     connection.terminate()
         await self.release()
 
@@ -237,7 +237,7 @@ class Pool:
     """
 
     def __init__(
-        self, reads: asyncpg.Pool, writes: asyncpg.Pool, fail_fast: asyncpg.Pool, url: str
+        self, reads: ConnectionPool, writes: ConnectionPool, fail_fast: ConnectionPool, url: str
     ) -> None:
         self._reads = reads
         self._writes = writes
@@ -286,7 +286,7 @@ class Pool:
     async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Any:
         """One connection, within some seconds or not at all."""
         inner = self._inner(write=write, fails_fast=fails_fast)
-        is_idle, began_s = inner.get_idle_size() > 0, time.monotonic()
+        is_idle, began_s = inner.has_idle, time.monotonic()
         if not is_idle and began_s < self._away_until:
             raise Unavailable(retry_after_s=1)
         try:
@@ -317,7 +317,7 @@ class Pool:
         except TimeoutError as error:
             DATABASE_HEALTH.note_silent(error, began_s)
 
-    def _inner(self, *, write: bool, fails_fast: bool) -> asyncpg.Pool:
+    def _inner(self, *, write: bool, fails_fast: bool) -> ConnectionPool:
         if fails_fast:
             return self._fail_fast
         return self._writes if write else self._reads
@@ -386,7 +386,7 @@ class Pool:
             for inner in inners:
                 inner.terminate()
 
-    def _inners(self) -> set[asyncpg.Pool]:
+    def _inners(self) -> set[ConnectionPool]:
         return {self._reads, self._writes, self._fail_fast}
 
 
