@@ -22,6 +22,7 @@ from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
 from tillhouse.db.storage_table import StorageLimits, StorageTable, StorageUse, StoredInBook
 from tillhouse.db.sweep import Sweep
+from tillhouse.db.word_search import WordSearch
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
@@ -158,6 +159,8 @@ def table_statements() -> Iterator[TableStatement]:
                     sent = (datetime(2026, 1, 31, tzinfo=UTC), 1)
                     one = Statement(source.path, name, line, table.statement, sent)
                     yield TableStatement(one, None)
+                elif isinstance(table, WordSearch) and line is not None:
+                    yield from _searched_by(source, line, name, table)
                 elif isinstance(table, StorageTable) and line is not None:
                     yield from _counted_by(source, line, table)
 
@@ -174,6 +177,22 @@ def _counted_by(source: Source, line: int, table: StorageTable) -> Iterator[Tabl
         for _, sql, sent in notebook.asked:
             one = Statement(source.path, f"{verb}_{table.name}", line, sql, sent)
             yield TableStatement(one, row)
+
+
+def _searched_by(
+    source: Source, line: int, name: str, search: WordSearch[Any]
+) -> Iterator[TableStatement]:
+    book = BookId(UUID(int=1))
+    for everything in (True, False):
+        query = sample(search.query, Given(everything))
+        for way in (search.find_in_sample, search.find_among_newest, search.find_by_words):
+            notebook: Any = Notebook()
+            with contextlib.suppress(ValueError):
+                # No row tells how many there are.
+                _finish(way(notebook, book, query))
+            for _, sql, sent in notebook.asked:
+                one = Statement(source.path, f"{name}.{way.__name__}", line, sql, sent)
+                yield TableStatement(one, None)
 
 
 def _declared_at(source: Source, name: str) -> int | None:
