@@ -45,16 +45,6 @@ class Within(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None
 
 
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of a book."""
-    return await db.fetchval(
-        """
-        SELECT u.currency FROM books k JOIN businesses u ON u.id = k.business_id WHERE k.id = $1
-        """,
-        book_id,
-    )
-
-
 async def insert_expense(db: Db, key: BookKey, row: ExpenseRow, now: datetime) -> None:
     """Keep an expense."""
     await db.execute(

@@ -162,14 +162,3 @@ async def find_product_with(db: Db, book_id: BookId, group_id: UUID) -> str | No
         book_id,
         group_id,
     )
-
-
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of the book's prices."""
-    return await db.fetchval(
-        """
-        SELECT b.currency FROM books k JOIN businesses b ON b.id = k.business_id
-        WHERE k.id = $1
-        """,
-        book_id,
-    )
