@@ -17,15 +17,13 @@ from tillhouse.folios.facts import Stay
 from tillhouse.folios.payments import Way
 from tillhouse.folios.returning.rules import HEARD, SOURCE
 from tillhouse.folios.returning.store import (
+    STAY_REFUNDS,
     BookedStayRefund,
     SentStayRefund,
     StayRefundEnding,
-    list_known,
-    list_transfers,
     lock_return,
     update_booked,
     update_ended,
-    update_known,
 )
 from tillhouse.folios.store.payments import FolioPaymentRow
 from tillhouse.folios.store.stays import lock_stay
@@ -69,7 +67,7 @@ class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True)
         """Keep the provider's own name of it."""
         name = self.provider_reference
         if name is not None and self.sent.provider_refund_id is None:
-            await update_known(self.call.db, self.sent, name)
+            await STAY_REFUNDS.update_known(self.call.db, self.sent, name)
 
     async def end(self, ending: StayRefundEnding) -> None:
         """Keep how it ended."""
@@ -101,7 +99,7 @@ async def _apply(refund: StayRefundOutcome, seen: SeenRefund) -> None:
     match step_of(sent.status, seen.state):
         case "complete" if await corrections.waits_for_others(refund.call.db, sent):
             await outcome.know()
-            await outcome.ask_about_others(HEARD, list_known, "successful")
+            await outcome.ask_about_others(HEARD, STAY_REFUNDS.list_known, "successful")
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -133,7 +131,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     )
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
-        await outcome.count(given, HEARD, list_known)
+        await outcome.count(given, HEARD, STAY_REFUNDS.list_known)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
 
 
@@ -162,7 +160,7 @@ async def _fail(outcome: StayRefundOutcome) -> None:
     """Release its holds."""
     call, sent = outcome.call, outcome.sent
     await outcome.release_holds()
-    await outcome.count(-sent.amount, HEARD, list_known)
+    await outcome.count(-sent.amount, HEARD, STAY_REFUNDS.list_known)
     ending = StayRefundEnding(
         status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
     )
@@ -173,10 +171,10 @@ async def _fail(outcome: StayRefundOutcome) -> None:
 async def _undo(outcome: StayRefundOutcome) -> None:
     """The money that had gone back is the business's again, and the stay's."""
     call, sent = outcome.call, outcome.sent
-    await outcome.undo(await list_transfers(call.db, sent))
+    await outcome.undo(await STAY_REFUNDS.list_transfers(call.db, sent))
     booked = sent.amount - sent.shortfall
     row = await _book(outcome, booked, Way("payment", outcome.reason)) if booked > 0 else None
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
-    await outcome.count(sent.taken_before - sent.amount, HEARD, list_known)
+    await outcome.count(sent.taken_before - sent.amount, HEARD, STAY_REFUNDS.list_known)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
