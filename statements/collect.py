@@ -168,7 +168,7 @@ Ask = Callable[[Any], Coroutine[Any, Any, Any]]
 
 
 def _asks_of(name: str, table: object) -> Iterator[tuple[str, Callable[..., Any] | None, Ask]]:
-    """What is asked by a declaration, by its name, and the type that its rows become."""
+    """The statements of a declaration, each with its name and the type that its rows become."""
     id_, at = UUID(int=1), datetime(2026, 1, 31, tzinfo=UTC)
     match table:
         case Folding():
