@@ -78,7 +78,7 @@ async def list_groups(db: Db, book_id: BookId, page: Page) -> list[ModifierGroup
 
 async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:
     """Hold a group for change; whether it is there."""
-    found = await db.fetchval(
+    return await db.execute_one(
         """
         SELECT id FROM modifier_groups
         WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL
@@ -87,7 +87,6 @@ async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:
         book_id,
         group_id,
     )
-    return found is not None
 
 
 async def upsert_group(
