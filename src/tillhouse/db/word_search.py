@@ -43,7 +43,8 @@ class WordSearch(Generic[Query]):
     ) -> None:
         self.query = query
         self._newest, self._and_words, self._found = newest, and_words, found
-        self._alias, self._joined = alias, joined
+        self._alias: LiteralString = alias
+        self._joined: LiteralString = joined
         self._id: LiteralString = alias + ".id"
         self._order: LiteralString = " ORDER BY " + order
 

@@ -46,6 +46,9 @@ _REFERENCE_MAX = 120
 class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True):
     """A refund whose outcome is known, with its stay, both locked."""
 
+    refunds = STAY_REFUNDS
+    heard = HEARD
+
     stay: Stay
 
     @property
@@ -62,12 +65,6 @@ class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True)
             happened_at=self.call.now,
             customer_id=self.sent.customer_id,
         )
-
-    async def know(self) -> None:
-        """Keep the provider's own name of it."""
-        name = self.provider_reference
-        if name is not None and self.sent.provider_refund_id is None:
-            await STAY_REFUNDS.update_known(self.call.db, self.sent, name)
 
     async def end(self, ending: StayRefundEnding) -> None:
         """Keep how it ended."""
@@ -99,7 +96,7 @@ async def _apply(refund: StayRefundOutcome, seen: SeenRefund) -> None:
     match step_of(sent.status, seen.state):
         case "complete" if await corrections.waits_for_others(refund.call.db, sent):
             await outcome.know()
-            await outcome.ask_about_others(HEARD, STAY_REFUNDS.list_known, "successful")
+            await outcome.ask_about_others("successful")
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -131,7 +128,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     )
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
-        await outcome.count(given, HEARD, STAY_REFUNDS.list_known)
+        await outcome.count(given)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
 
 
@@ -160,7 +157,7 @@ async def _fail(outcome: StayRefundOutcome) -> None:
     """Release its holds."""
     call, sent = outcome.call, outcome.sent
     await outcome.release_holds()
-    await outcome.count(-sent.amount, HEARD, STAY_REFUNDS.list_known)
+    await outcome.count(-sent.amount)
     ending = StayRefundEnding(
         status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
     )
@@ -171,10 +168,10 @@ async def _fail(outcome: StayRefundOutcome) -> None:
 async def _undo(outcome: StayRefundOutcome) -> None:
     """The money that had gone back is the business's again, and the stay's."""
     call, sent = outcome.call, outcome.sent
-    await outcome.undo(await STAY_REFUNDS.list_transfers(call.db, sent))
+    await outcome.undo()
     booked = sent.amount - sent.shortfall
     row = await _book(outcome, booked, Way("payment", outcome.reason)) if booked > 0 else None
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
-    await outcome.count(sent.taken_before - sent.amount, HEARD, STAY_REFUNDS.list_known)
+    await outcome.count(sent.taken_before - sent.amount)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
