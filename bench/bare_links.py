@@ -8,6 +8,7 @@ import os
 from typing import Any
 from uuid import UUID
 
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.app import settle
 from tillhouse.checkout.rules import WALLET_LASTS
 from tillhouse.checkout.store import links
@@ -48,7 +49,7 @@ class BareLinks:
                 order_id=None,
                 title="Deposit for the hall",
                 amount=250,
-                currency=await links.find_currency(db, self._book),
+                currency=await find_currency(db, self._book),
                 customer_id=None,
                 description="Deposit for the hall",
                 redirect_url=None,

@@ -9,7 +9,7 @@ import contextlib
 import inspect
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -21,9 +21,15 @@ from tillhouse.db.book_table import BookTable
 from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
 from tillhouse.db.storage_table import StorageLimits, StorageTable, StorageUse, StoredInBook
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.db.sweep import Sweep
+from tillhouse.db.word_search import WordSearch
+from tillhouse.jobs.store import StuckRows
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
+from tillhouse.orders.returning.sent import SentRefund
+from tillhouse.orders.returning.store import ProvidedRefunds
+from tillhouse.payins.hooks import HeardReturn
 
 _ASKS = ("fetch", "fetchrow", "fetchval", "execute", "execute_one", "read_before", "write_once")
 
@@ -150,30 +156,61 @@ def table_statements() -> Iterator[TableStatement]:
                 line = _declared_at(source, name)
                 if isinstance(table, BookTable) and line is not None:
                     yield from _asked_of(source, line, table)
-                elif isinstance(table, Folding) and line is not None:
-                    folds = f"update_{table.changes}"
-                    one = Statement(source.path, folds, line, table.statement, (1,))
-                    yield TableStatement(one, None)
-                elif isinstance(table, Sweep) and line is not None:
-                    sent = (datetime(2026, 1, 31, tzinfo=UTC), 1)
-                    one = Statement(source.path, name, line, table.statement, sent)
-                    yield TableStatement(one, None)
-                elif isinstance(table, StorageTable) and line is not None:
-                    yield from _counted_by(source, line, table)
+                elif line is not None:
+                    for called, row, ask in _asks_of(name, table):
+                        for _, sql, sent in _asked(ask):
+                            yield TableStatement(
+                                Statement(source.path, called, line, sql, sent), row
+                            )
 
 
-def _counted_by(source: Source, line: int, table: StorageTable) -> Iterator[TableStatement]:
-    asks = (
-        ("show", StorageUse, lambda db: table.measure(db, StorageLimits(1, 1))),
-        ("list", StoredInBook, lambda db: table.list_books(db, [UUID(int=1)])),
-    )
-    for verb, row, ask in asks:
-        notebook = Notebook()
-        with contextlib.suppress(AssertionError):
-            _finish(ask(notebook))
-        for _, sql, sent in notebook.asked:
-            one = Statement(source.path, f"{verb}_{table.name}", line, sql, sent)
-            yield TableStatement(one, row)
+Ask = Callable[[Any], Coroutine[Any, Any, Any]]
+
+
+def _asks_of(name: str, table: object) -> Iterator[tuple[str, Callable[..., Any] | None, Ask]]:
+    """The statements of a declaration, each with its name and the type that its rows become."""
+    id_, at = UUID(int=1), datetime(2026, 1, 31, tzinfo=UTC)
+    match table:
+        case Folding():
+            yield f"update_{table.changes}", None, lambda db: db.execute(table.statement, 1)
+        case Sweep():
+            yield name, None, lambda db: table(db, at, 1)
+        case StorageTable():
+            limits = StorageLimits(1, 1)
+            yield f"show_{table.name}", StorageUse, lambda db: table.measure(db, limits)
+            yield f"list_{table.name}", StoredInBook, lambda db: table.list_books(db, [id_])
+        case StoredIds():
+            yield name, None, lambda db: table(db, id_, [id_])
+        case StuckRows():
+            yield f"list_stuck_{table.table}", None, lambda db: table.list(db, id_, 1)
+            yield f"count_stuck_{table.table}", None, table.count
+        case ProvidedRefunds():
+            sent, heard = (sample(one, Given(everything=True)) for one in (SentRefund, HeardReturn))
+            yield f"list_known_{table.table}", None, lambda db: table.list_known(db, sent, "failed")
+            yield (
+                f"list_heard_{table.table}",
+                None,
+                lambda db: table.list_heard(db, BookId(id_), heard, id_),
+            )
+            yield f"update_asked_{table.table}", None, lambda db: table.update_asked(db, sent, at)
+            yield f"update_known_{table.table}", None, lambda db: table.update_known(db, sent, "a")
+            yield f"list_transfers_{table.table}", None, lambda db: table.list_transfers(db, sent)
+        case WordSearch():
+            for everything in (True, False):
+                query = sample(table.query, Given(everything))
+                for way in (table.find_in_sample, table.find_among_newest, table.find_by_words):
+                    asks = partial(way, book_id=BookId(id_), query=query)
+                    yield f"{way.__name__}_of_{name.lower()}", None, asks
+        case _:
+            pass
+
+
+def _asked(ask: Ask) -> list[tuple[int, str, tuple[Any, ...]]]:
+    notebook = Notebook()
+    with contextlib.suppress(AssertionError, TypeError, ValueError):
+        # Its use of the missing answer doesn't matter here.
+        _finish(ask(notebook))
+    return notebook.asked
 
 
 def _declared_at(source: Source, name: str) -> int | None:
@@ -187,7 +224,7 @@ def _asked_of(source: Source, line: int, table: BookTable[Any]) -> Iterator[Tabl
     book, key = BookId(UUID(int=1)), BookKey(BookId(UUID(int=1)), UUID(int=1))
     made_with, values = ["a"] * len(table.made_with), ["a"] * len(table.fields)
     now = datetime(2026, 1, 31, tzinfo=UTC)
-    asks: list[tuple[str, bool, Callable[[Any], Coroutine[Any, Any, Any]]]] = [
+    asks: list[tuple[str, bool, Ask]] = [
         ("list", True, lambda db: table.page(db, book, Page())),
         ("list", True, lambda db: table.page(db, book, Page(), **dict.fromkeys(table.filters, 1))),
         ("count", False, lambda db: table.count(db, book)),
@@ -199,11 +236,7 @@ def _asked_of(source: Source, line: int, table: BookTable[Any]) -> Iterator[Tabl
         ("delete", False, lambda db: table.delete(db, key, now)),
     ]
     for verb, gives_rows, ask in asks:
-        notebook = Notebook()
-        with contextlib.suppress(TypeError):
-            # A count that is missing can't be told of.
-            _finish(ask(notebook))
-        for _, sql, sent in notebook.asked:
+        for _, sql, sent in _asked(ask):
             statement = Statement(source.path, f"{verb}_{table.name}", line, sql, sent)
             is_count = sql.startswith("SELECT count(*)")
             yield TableStatement(statement, table.row if gives_rows and not is_count else None)

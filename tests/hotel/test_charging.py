@@ -36,6 +36,21 @@ async def test_an_order_is_charged_to_whoever_is_in_a_room(house: House) -> None
     assert (other["customer"]["name"], other["hotelReservationId"]) == ("Bola", stay["id"])
 
 
+async def test_a_preview_of_room_service_is_what_is_recorded(house: House) -> None:
+    """By the stay and by its room: the same figures and lines, and no stay is charged by it."""
+    stay = await house.book(check_in=True)
+    items = [GIFT, {"product_name": "Breakfast", "quantity": 3, "custom_price": 12.35}]
+    for where in ({"hotel_reservation_id": stay["id"]}, {"hotel_room_id": stay["roomId"]}):
+        body = {"items": items, "discount_amount": 7.05, "service_mode": "room_service", **where}
+        preview = (await house.api.post(f"{ORDERS}/preview", body, status=200)).data
+        order = await _order(house, **body)
+        lines = preview.pop("items")
+        assert (preview["totalAmount"], preview["paymentStatus"]) == (40, "pending")
+        assert preview == {name: order[name] for name in preview}
+        assert lines == [{name: one[name] for name in lines[0]} for one in order["items"]]
+    assert (await house.api.get(ORDERS, status=200)).json["meta"]["total"] == 2
+
+
 async def test_an_empty_room_takes_no_order(house: House) -> None:
     """The refusal says what to do; so it does for a stay that is over."""
     stay = await house.book(1, 3)

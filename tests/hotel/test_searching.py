@@ -10,7 +10,7 @@ from tests.hotel.house import STAYS, House, day
 from tests.lists import read_all
 from tillhouse.access.process import Services
 from tillhouse.hotel.reservations.store.reading import ReservationQuery
-from tillhouse.hotel.reservations.store.searching import find_among_newest, find_by_words
+from tillhouse.hotel.reservations.store.searching import RESERVATION_SEARCH as SEARCH
 
 MANY = 2_600
 ADA = ReservationQuery(code="ADA", words="'ada':*", letters=["ada"])
@@ -87,8 +87,8 @@ async def test_both_ways_find_the_same(
     """By the words, and in the order of the list."""
     wanted = [UUID(one) for one in await _named(sql, book_id, "ada")][:1000]
     async with services.pool.reading() as db:
-        for find in (find_among_newest, find_by_words):
-            assert await find(db, book_id, ADA) == wanted  # type: ignore[arg-type]
+        for find in (SEARCH.find_among_newest, SEARCH.find_by_words):
+            assert await find(db, book_id, ADA) == wanted
 
 
 _STAYS = """

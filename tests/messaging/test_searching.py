@@ -12,7 +12,7 @@ from tests.messaging.inbox_desk import TALKS, Inbox
 from tillhouse.access.process import Services
 from tillhouse.kit.ids import BookId
 from tillhouse.messaging.store.conversations import ConversationQuery
-from tillhouse.messaging.store.searching import find_among_latest, find_by_words
+from tillhouse.messaging.store.searching import CONVERSATION_SEARCH as SEARCH
 
 MANY = 2_600
 ADA = ConversationQuery(words="'ada':*", letters=["ada"])
@@ -88,7 +88,7 @@ async def test_both_ways_find_the_same(
     """By the words, and in the order of the list."""
     wanted = [UUID(one) for one in await _named(sql, business, name="ada")][:1000]
     async with services.pool.reading() as db:
-        for find in (find_among_latest, find_by_words):
+        for find in (SEARCH.find_among_newest, SEARCH.find_by_words):
             assert await find(db, await _book_id(sql, business), ADA) == wanted
 
 

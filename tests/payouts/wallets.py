@@ -8,13 +8,13 @@ from uuid import UUID
 from tests.api import Api
 from tests.make import Business
 from tillhouse.access.process import Services
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
-from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.room import SourceType
 
 CURRENCY = "NGN"

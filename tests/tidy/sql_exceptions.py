@@ -16,6 +16,9 @@ BOOKLESS = {
     "orders.listing.store.tallies.delete_empty_tallies": "a chore deletes what sums to nothing",
 }
 
+_COUNTS_STUCK = "the index holds what is on its way, and a command counts it"
+_LISTS_STUCK = "the index holds dead jobs alone, and a command looks"
+
 # Statements that may read a whole table or index, each with its reason.
 SCANS = {
     "folios.store.audits.list_hotels": "looks once into each hotel, once a minute",
@@ -29,18 +32,12 @@ SCANS = {
     "accounts.store.list_businesses": "a command lists every business",
     "finance.reconciling.store.list_books": "a command reconciles every book",
     "payins.store.waiting.count_waiting": "the index holds what waits, and a command counts it",
-    "payouts.withdrawals.store.proving.count_stuck": "the index holds what is under way, and a "
-    "command counts it",
-    "payouts.withdrawals.store.proving.list_stuck": "the index holds dead jobs alone, and a "
-    "command looks",
-    "folios.returning.store.count_stuck_of_stays": "the index holds what is on its way, and a "
-    "command counts it",
-    "orders.returning.store.count_stuck_returns": "the index holds what is on its way, and a "
-    "command counts it",
-    "folios.returning.store.list_stuck_of_stays": "the index holds dead jobs alone, and a command "
-    "looks",
-    "orders.returning.store.list_stuck_returns": "the index holds dead jobs alone, and a command "
-    "looks",
+    "payouts.withdrawals.store.proving.count_stuck_withdrawals": _COUNTS_STUCK,
+    "payouts.withdrawals.store.proving.list_stuck_withdrawals": _LISTS_STUCK,
+    "folios.returning.store.count_stuck_folio_returns": _COUNTS_STUCK,
+    "folios.returning.store.list_stuck_folio_returns": _LISTS_STUCK,
+    "orders.returning.store.count_stuck_refunds": _COUNTS_STUCK,
+    "orders.returning.store.list_stuck_refunds": _LISTS_STUCK,
     "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "
     "writes would cost them all",
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
@@ -93,15 +90,18 @@ EVERY_BOOK = {
     ),
     "orders.kitchen.store.queue_due": ("orders", _QUEUE),
     "orders.listing.store.tallies.update_order_tally_changes": ("order_tally_changes", _FOLD),
-    "folios.returning.store.count_stuck_of_stays": ("folio_returns", "a command counts"),
-    "orders.returning.store.count_stuck_returns": ("refunds", "a command counts"),
+    "folios.returning.store.count_stuck_folio_returns": ("folio_returns", "a command counts"),
+    "orders.returning.store.count_stuck_refunds": ("refunds", "a command counts"),
     "orders.receipts.store.find_receipt": ("receipts", _SECRET),
     "orders.storage.store.show_order_storage": ("order_storage", "a row per book, twice a minute"),
     "payins.store.payins.is_recorded_elsewhere": ("payins", "a payment is of one book"),
     "payins.store.waiting.count_waiting": ("payins", "a command counts"),
     "payins.disputes.store.lock_claim": ("ledger_balances", _QUEUE),
     "payouts.withdrawals.store.dues.lock_due": ("ledger_balances", _QUEUE),
-    "payouts.withdrawals.store.proving.count_stuck": ("withdrawals", "a command counts"),
+    "payouts.withdrawals.store.proving.count_stuck_withdrawals": (
+        "withdrawals",
+        "a command counts",
+    ),
     "voice.dispatching.store.leases.lock_lapsed": ("voice_calls", _QUEUE),
     "voice.dispatching.store.leases.lock_expired": ("voice_calls", _QUEUE),
     "voice.recordings.store.delete_recordings": ("voice_recordings", _CHORE),

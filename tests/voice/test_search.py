@@ -9,7 +9,7 @@ import pytest
 from tests.lists import read_all
 from tests.voice.desk import CALLS, Desk
 from tillhouse.access.process import Services
-from tillhouse.db.newest import FOUND_MAX, SAMPLE
+from tillhouse.db.word_search import FOUND_MAX, SAMPLE
 
 pytestmark = pytest.mark.proof
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.checkout import rules
 from tillhouse.checkout.store import links as store
 from tillhouse.checkout.store import listing
@@ -92,7 +93,7 @@ async def create_for_wallet(call: Call, new: NewWalletLink) -> tuple[PaymentLink
     """A link that pays into the wallet once; whether it is an old answer."""
     if earlier := await _earlier(call):
         return earlier, True
-    currency = await store.find_currency(call.db, call.book.id)
+    currency = await find_currency(call.db, call.book.id)
     check(rules.wallet_faults(new, call.book.environment, currency))
     await _check_collects(call, currency, Decimal(new.amount))
     claim = call.claim
@@ -128,7 +129,7 @@ async def new_faults(call: Call, new: NewLink) -> list[FieldError]:
 
 async def new_wallet_faults(call: Call, new: NewWalletLink) -> list[FieldError]:
     """The faults of a new link of the wallet."""
-    currency = await store.find_currency(call.db, call.book.id)
+    currency = await find_currency(call.db, call.book.id)
     found = rules.wallet_faults(new, call.book.environment, currency)
     return [*found, *await _customer_faults(call, new)]
 

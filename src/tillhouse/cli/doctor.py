@@ -25,15 +25,15 @@ from tillhouse.db.migrate import MigrationError, plan
 from tillhouse.db.pool import Pool
 from tillhouse.developer.beyond import granted_pairs
 from tillhouse.developer.store.keys import list_beyond
-from tillhouse.folios.returning.store import count_stuck_of_stays
+from tillhouse.folios.returning.store import STUCK_STAY_REFUNDS
 from tillhouse.jobs.chores import DEAD_KEPT_FOR
 from tillhouse.jobs.store import list_dead
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.network import is_loopback
-from tillhouse.orders.returning.store import count_stuck_returns
+from tillhouse.orders.returning.store import STUCK_REFUNDS
 from tillhouse.payins.proof import APPLIED_WITHIN
 from tillhouse.payins.store.waiting import count_waiting
-from tillhouse.payouts.withdrawals.store.proving import count_stuck
+from tillhouse.payouts.withdrawals.store.proving import STUCK_WITHDRAWALS
 from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 from tillhouse.voice.speech.engines import describe
 
@@ -262,9 +262,9 @@ async def _waiting_money(pool: Pool) -> list[Finding]:
     """Unapplied payments, and withdrawals and refunds that nothing brings to their end."""
     async with pool.reading() as db:
         payins = await count_waiting(db, now() - APPLIED_WITHIN)
-        withdrawals = await count_stuck(db)
-        refunds = await count_stuck_returns(db)
-        of_stays = await count_stuck_of_stays(db)
+        withdrawals = await STUCK_WITHDRAWALS.count(db)
+        refunds = await STUCK_REFUNDS.count(db)
+        of_stays = await STUCK_STAY_REFUNDS.count(db)
     found = [
         Finding(
             "unsafe",

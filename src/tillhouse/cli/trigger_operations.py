@@ -1,12 +1,16 @@
 """The operation by which each event of the catalogue happens: a real one, in the test book."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from secrets import randbelow, token_hex
 from typing import Any
+from uuid import UUID
 
+from tillhouse.access.process import Services
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.triggering import Desk
+from tillhouse.jobs.kinds import Kind
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.values import DayClock
 
@@ -14,7 +18,7 @@ from tillhouse.kit.values import DayClock
 PAID, WITHDRAWN = 250, 100
 _LOW, _THRESHOLD = 4, 5
 
-Operation = Callable[[Desk], Awaitable[None]]
+Operation = Callable[[Desk], Awaitable[object]]
 
 
 def operation_of(event: str) -> Operation | None:
@@ -55,10 +59,6 @@ async def _record_an_order(desk: Desk) -> Any:
     return await desk.do("POST /v1/orders", {"items": [line], "send_to_kitchen": False})
 
 
-async def _create_an_order(desk: Desk) -> None:
-    await _record_an_order(desk)
-
-
 async def _change_an_order(desk: Desk) -> None:
     order = await _record_an_order(desk)
     await desk.do("PATCH /v1/orders/{order_id}", {"customer_name": "Test customer"}, order.id)
@@ -77,6 +77,16 @@ async def _cook_an_order(desk: Desk) -> None:
     await desk.do("POST /v1/orders/{order_id}/kitchen-status", stage, order.id)
 
 
+async def _run_job(
+    desk: Desk, kinds: Callable[[Services], Sequence[Kind]], kind: str, subject: UUID, key: str = ""
+) -> None:
+    """Do a job at once that an operation has queued."""
+    runner = JobRunner(desk.services.pool, kinds(desk.services), desk.services.job_results)
+    async with desk.services.pool.reading() as db:
+        book_id = (await desk.call(db)).book.id
+    await runner.run_now(kind, book_id, subject, key=key)
+
+
 async def _pay_a_link(desk: Desk, case: str = "exact") -> None:
     from tillhouse.checkout.pages import pay_simulated  # noqa: PLC0415
 
@@ -92,12 +102,8 @@ async def _dispute_a_payment(desk: Desk) -> None:
     from tillhouse.folios.jobs import kinds  # noqa: PLC0415
     from tillhouse.payins.events import PAYIN_DISPUTE  # noqa: PLC0415
 
-    services = desk.services
-    runner = JobRunner(services.pool, kinds(services), services.job_results)
-    async with services.pool.reading() as db:
-        book_id = (await desk.call(db)).book.id
     # The job of its first change.
-    await runner.run_now(PAYIN_DISPUTE, book_id, dispute.id, key="1")
+    await _run_job(desk, kinds, PAYIN_DISPUTE, dispute.id, key="1")
 
 
 async def _give_a_deposit_back(desk: Desk) -> None:
@@ -112,20 +118,12 @@ async def _give_a_deposit_back(desk: Desk) -> None:
     await pay_simulated(desk.services, link.reference, "exact")
     path = "POST /v1/hotel/reservations/{reservation_id}/refunds"
     folio = await desk.do(path, {"amount": 10, "method": "cloove_pay"}, stay.id)
-    services = desk.services
-    runner = JobRunner(services.pool, kinds(services), services.job_results)
-    async with services.pool.reading() as db:
-        book_id = (await desk.call(db)).book.id
-    await runner.run_now(SENDS, book_id, folio.refunds[-1].id)
+    await _run_job(desk, kinds, SENDS, folio.refunds[-1].id)
 
 
 async def _hear_a_customer(desk: Desk) -> Any:
     said = {"from": _phone(), "text": "Is my order ready?"}
     return await desk.do("POST /v1/messaging/sandbox/inbound", said)
-
-
-async def _receive_a_message(desk: Desk) -> None:
-    await _hear_a_customer(desk)
 
 
 async def _answer_a_customer(desk: Desk) -> None:
@@ -166,11 +164,7 @@ async def _withdraw(desk: Desk) -> None:
     from tillhouse.payouts.freezing.actions import WITHDRAWAL  # noqa: PLC0415
     from tillhouse.payouts.room import kinds  # noqa: PLC0415
 
-    services = desk.services
-    runner = JobRunner(services.pool, kinds(services), services.job_results)
-    async with services.pool.reading() as db:
-        book_id = (await desk.call(db)).book.id
-    await runner.run_now(WITHDRAWAL, book_id, withdrawal.id)
+    await _run_job(desk, kinds, WITHDRAWAL, withdrawal.id)
 
 
 async def _take_a_withdrawal_back(desk: Desk) -> None:
@@ -206,14 +200,6 @@ async def _book_a_room(desk: Desk, **more: Any) -> Any:
         "check_out_date": (today + timedelta(days=1)).isoformat(),
     }
     return await desk.do("POST /v1/hotel/reservations", {**stay, **more})
-
-
-async def _reserve(desk: Desk) -> None:
-    await _book_a_room(desk)
-
-
-async def _check_in(desk: Desk) -> None:
-    await _book_a_room(desk, check_in=True)
 
 
 async def _cancel_a_reservation(desk: Desk) -> None:
@@ -266,16 +252,16 @@ async def _make_a_call(desk: Desk, phone: str) -> None:
 _OPERATIONS: dict[str, Operation] = {
     "contact.": _change_a_customer,
     "hotel.reservation.cancelled": _cancel_a_reservation,
-    "hotel.reservation.checked_in": _check_in,
+    "hotel.reservation.checked_in": partial(_book_a_room, check_in=True),
     "hotel.reservation.checked_out": _check_out,
-    "hotel.reservation.created": _reserve,
+    "hotel.reservation.created": _book_a_room,
     "hotel.service_request.": _ask_for_service,
     "inventory.": _run_out_of_stock,
     "kitchen_ticket.": _cook_an_order,
     "messaging.conversation.assigned": _assign_a_conversation,
-    "messaging.message.received": _receive_a_message,
+    "messaging.message.received": _hear_a_customer,
     "messaging.message.": _answer_a_customer,
-    "order.created": _create_an_order,
+    "order.created": _record_an_order,
     "order.updated": _change_an_order,
     "order.cancelled": _cancel_an_order,
     "payment.disputed": _dispute_a_payment,

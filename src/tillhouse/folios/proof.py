@@ -54,7 +54,7 @@ async def _prove_returns(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fau
     async for facts in each_row(returns.list_with_money, db, book_id, batch):
         for told in return_rules.return_faults(facts):
             yield Fault(return_rules.SOURCE, str(facts.id), told)
-    for row in await returns.list_stuck_of_stays(db, book_id, batch):
+    for row in await returns.STUCK_STAY_REFUNDS.list(db, book_id, batch):
         told = f"is on its way, and nothing works on it: {row['reason']}"
         yield Fault(WAITING, str(row["id"]), told)
 

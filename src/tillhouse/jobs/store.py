@@ -289,3 +289,43 @@ async def list_dead(db: Db, since: datetime) -> Sequence[Record]:
         """,
         since,
     )
+
+
+class StuckRows:
+    """Rows of a table on their way that none of some kinds of job brings to their end.
+
+    `names` are the table and its alias, `withdrawals w`; `on_their_way` are its conditions.
+    """
+
+    def __init__(
+        self,
+        names: LiteralString,
+        shown: LiteralString,
+        kinds: LiteralString,
+        on_their_way: LiteralString,
+    ) -> None:
+        self.table, _, alias = names.partition(" ")
+        jobs: LiteralString = (
+            "FROM jobs j WHERE j.book_id = " + alias + ".book_id AND j.subject_id = "
+            + alias + ".id AND j.kind IN (" + kinds + ") AND "
+        )  # fmt: skip
+        stuck = on_their_way + " AND NOT EXISTS (SELECT " + jobs + "j.dead_at IS NULL)"
+        self._count: LiteralString = (
+            "SELECT count(*) AS count, count(DISTINCT " + alias + ".book_id) AS books FROM "
+            + names + " WHERE " + stuck
+        )  # fmt: skip
+        self._list: LiteralString = (
+            "SELECT " + shown + ", coalesce((SELECT j.reason " + jobs + "j.dead_at IS NOT NULL "
+            "ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason FROM " + names
+            + " WHERE " + alias + ".book_id = $1 AND " + stuck + " ORDER BY " + alias
+            + ".id LIMIT $2"
+        )  # fmt: skip
+
+    async def count(self, db: Db) -> Record:
+        """How many are stuck in all books, and of how many books they are."""
+        [row] = await db.fetch(self._count)
+        return row
+
+    async def list(self, db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
+        """Those of a book, with why the last job of each gave up."""
+        return await db.fetch(self._list, book_id, limit)

@@ -30,14 +30,13 @@ STORES = BookTable(
 
 async def lock_kept_store(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Keep a store from being deleted meanwhile; whether there is such a store."""
-    row = await db.fetchrow(
+    return await db.execute_one(
         """
         SELECT id FROM stores WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE
         """,
         book_id,
         store_id,
     )
-    return row is not None
 
 
 async def has_tables(db: Db, book_id: BookId, store_id: StoreId) -> bool:

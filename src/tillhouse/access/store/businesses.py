@@ -16,6 +16,14 @@ async def find_country(db: Db, business_id: BusinessId) -> str:
     return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
 
 
+async def find_currency(db: Db, book_id: BookId) -> str:
+    """The currency of a book."""
+    return await db.fetchval(
+        "SELECT u.currency FROM books k JOIN businesses u ON u.id = k.business_id WHERE k.id = $1",
+        book_id,
+    )
+
+
 async def lock_role(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
     """The role of a member, who keeps it until the transaction ends; None: no member any more."""
     return await db.fetchval(

@@ -122,16 +122,6 @@ async def find_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | N
     return await db.fetchrow(_STAY, book_id, reservation_id)
 
 
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of a book."""
-    return await db.fetchval(
-        """
-        SELECT u.currency FROM books k JOIN businesses u ON u.id = k.business_id WHERE k.id = $1
-        """,
-        book_id,
-    )
-
-
 async def find_earlier(db: Db, book_id: BookId, key: str) -> Record | None:
     """The link that a request with this idempotency key made, however long ago."""
     return await db.fetchrow(

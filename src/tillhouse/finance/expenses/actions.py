@@ -6,6 +6,7 @@ from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.finance.expenses import rules, store
 from tillhouse.finance.expenses.types import Expense, ExpenseFilter, NewExpense
 from tillhouse.finance.transactions.store.counting import count_kinds, count_kinds_between
@@ -26,7 +27,7 @@ from tillhouse.stores.store import STORES, find_clock, lock_kept_store
 async def record(call: Call, new: NewExpense) -> Expense:
     """Record an expense, and post it."""
     is_there = not new.store_id or await lock_kept_store(call.db, call.book.id, new.store_id)
-    facts = rules.ExpenseFacts(await store.find_currency(call.db, call.book.id), not is_there)
+    facts = rules.ExpenseFacts(await find_currency(call.db, call.book.id), not is_there)
     check(rules.expense_faults(new, facts, call.now))
     currency = facts.currency
     expense_id, spent_at = new_id(), rules.happened_at(new, call.now)
@@ -56,7 +57,7 @@ async def new_faults(call: Call, new: NewExpense) -> list[FieldError]:
     except InvalidField:
         store_id = None
     is_there = not store_id or await STORES.has(call.db, call.book.id, store_id)
-    facts = rules.ExpenseFacts(await store.find_currency(call.db, call.book.id), not is_there)
+    facts = rules.ExpenseFacts(await find_currency(call.db, call.book.id), not is_there)
     return rules.expense_faults(new, facts, call.now)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, BookKey, StoreId
 from tillhouse.kit.page import Page
@@ -43,16 +44,6 @@ class Within(msgspec.Struct, frozen=True, kw_only=True):
     store_id: StoreId | None
     since: datetime | None
     until: datetime | None
-
-
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of a book."""
-    return await db.fetchval(
-        """
-        SELECT u.currency FROM books k JOIN businesses u ON u.id = k.business_id WHERE k.id = $1
-        """,
-        book_id,
-    )
 
 
 async def insert_expense(db: Db, key: BookKey, row: ExpenseRow, now: datetime) -> None:
@@ -104,12 +95,7 @@ async def update_voided(db: Db, key: BookKey, now: datetime) -> None:
     await db.execute("UPDATE expenses SET voided_at = $3 WHERE book_id = $1 AND id = $2", *key, now)
 
 
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are expenses, also such as were taken back."""
-    rows = await db.fetch(
-        "SELECT id FROM expenses WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("expenses")
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:

@@ -19,18 +19,18 @@ from tillhouse.finance.reconciling.types import (
     ReconciledPart,
     Remedy,
 )
-from tillhouse.folios.returning.store import list_stuck_of_stays
+from tillhouse.folios.returning.store import STUCK_STAY_REFUNDS
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.posting.proof import WAITING as WAITING_REFUND
-from tillhouse.orders.returning.store import list_stuck_returns
+from tillhouse.orders.returning.store import STUCK_REFUNDS
 from tillhouse.payins.proof import WAITING as WAITING_PAYIN
 from tillhouse.payins.store.waiting import list_waiting
 from tillhouse.payins.types import Origin
 from tillhouse.payouts.withdrawals.proof import DUE
 from tillhouse.payouts.withdrawals.proof import WAITING as WAITING_WITHDRAWAL
-from tillhouse.payouts.withdrawals.store.proving import list_stuck
+from tillhouse.payouts.withdrawals.store.proving import STUCK_WITHDRAWALS
 from tillhouse.room import SourceType
 
 # Its job does it within seconds.
@@ -69,10 +69,10 @@ class BookCheck:
         book_id, before = self._origin.book.id, now() - APPLIED_WITHIN
         async with self._services.pool.reading() as db:
             payins = await list_waiting(db, book_id, before, _PAGE)
-            stuck = await list_stuck(db, book_id, _PAGE)
+            stuck = await STUCK_WITHDRAWALS.list(db, book_id, _PAGE)
             returns = [
-                *await list_stuck_returns(db, book_id, _PAGE),
-                *await list_stuck_of_stays(db, book_id, _PAGE),
+                *await STUCK_REFUNDS.list(db, book_id, _PAGE),
+                *await STUCK_STAY_REFUNDS.list(db, book_id, _PAGE),
             ]
         for row in payins:
             target = row["target_type"], row["target_id"]

@@ -17,15 +17,13 @@ from tillhouse.folios.facts import Stay
 from tillhouse.folios.payments import Way
 from tillhouse.folios.returning.rules import HEARD, SOURCE
 from tillhouse.folios.returning.store import (
+    STAY_REFUNDS,
     BookedStayRefund,
     SentStayRefund,
     StayRefundEnding,
-    list_known,
-    list_transfers,
     lock_return,
     update_booked,
     update_ended,
-    update_known,
 )
 from tillhouse.folios.store.payments import FolioPaymentRow
 from tillhouse.folios.store.stays import lock_stay
@@ -48,13 +46,10 @@ _REFERENCE_MAX = 120
 class StayRefundOutcome(EndingRefund[SentStayRefund], frozen=True, kw_only=True):
     """A refund whose outcome is known, with its stay, both locked."""
 
-    stay: Stay
+    refunds = STAY_REFUNDS
+    heard = HEARD
 
-    async def know(self) -> None:
-        """Keep the provider's own name of it."""
-        name = self.provider_reference
-        if name is not None and self.sent.provider_refund_id is None:
-            await update_known(self.call.db, self.sent, name)
+    stay: Stay
 
     async def end(self, ending: StayRefundEnding) -> None:
         """Keep how it ended."""
@@ -102,7 +97,7 @@ async def _apply(refund: StayRefundOutcome, seen: SeenRefund) -> None:
     match step_of(sent.status, seen.state):
         case "complete" if await corrections.waits_for_others(refund.call.db, sent):
             await outcome.know()
-            await outcome.ask_about_others(HEARD, list_known, "successful")
+            await outcome.ask_about_others("successful")
         case "complete":
             await _complete(outcome)
         case "fail":
@@ -134,7 +129,7 @@ async def _complete(outcome: StayRefundOutcome) -> None:
     )
     await update_booked(call.db, sent, kept)
     if sent.status != "pending":
-        await outcome.count(given, HEARD, list_known)
+        await outcome.count(given)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)
 
 
@@ -163,7 +158,7 @@ async def _fail(outcome: StayRefundOutcome) -> None:
     """Release its holds."""
     call, sent = outcome.call, outcome.sent
     await outcome.release_holds()
-    await outcome.count(-sent.amount, HEARD, list_known)
+    await outcome.count(-sent.amount)
     ending = StayRefundEnding(
         status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
     )
@@ -174,10 +169,10 @@ async def _fail(outcome: StayRefundOutcome) -> None:
 async def _undo(outcome: StayRefundOutcome) -> None:
     """The money that had gone back is the business's again, and the stay's."""
     call, sent = outcome.call, outcome.sent
-    await outcome.undo(await list_transfers(call.db, sent))
+    await outcome.undo()
     booked = sent.amount - sent.shortfall
     row = await _book(outcome, booked, Way("payment", outcome.reason)) if booked > 0 else None
     ending = StayRefundEnding(status="reversed", reason=outcome.reason)
     await outcome.end(ending)
-    await outcome.count(sent.taken_before - sent.amount, HEARD, list_known)
+    await outcome.count(sent.taken_before - sent.amount)
     await events.announce_refunded(call, outcome.stay, sent, ending, row)

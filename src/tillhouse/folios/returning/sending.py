@@ -6,7 +6,7 @@ from tillhouse.access.process import Services
 from tillhouse.folios.returning import outcome
 from tillhouse.folios.returning.actions import SENDS
 from tillhouse.folios.returning.rules import HEARD
-from tillhouse.folios.returning.store import list_heard, lock_return, update_asked
+from tillhouse.folios.returning.store import STAY_REFUNDS, lock_return
 from tillhouse.jobs.kinds import Kind, LocalKind
 from tillhouse.orders.returning.sending import Finds, RefundJobs, hear, outside_kinds
 from tillhouse.payins.connections import find_provider
@@ -24,8 +24,8 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
         looks=LOOK,
         hears=HEARD,
         lock=lock_return,
-        mark=update_asked,
+        mark=STAY_REFUNDS.update_asked,
         lock_whole=partial(outcome.lock, services),
     )
-    hears = LocalKind(name=HEARD_STAY_REFUND, run=partial(hear, list_heard, HEARD))
+    hears = LocalKind(name=HEARD_STAY_REFUND, run=partial(hear, STAY_REFUNDS.list_heard, HEARD))
     return (*outside_kinds(services, finds, jobs), hears)

@@ -10,11 +10,13 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.folios.returning.rules import ReturnableStayPayment, ReturnFaultFacts
-from tillhouse.kit.ids import BookId, BookKey, CustomerId, TransferId
+from tillhouse.jobs.store import StuckRows
+from tillhouse.kit.ids import BookId, BookKey, CustomerId
 from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.returning.sent import SentRefund
-from tillhouse.payins.hooks import HeardReturn
+from tillhouse.orders.returning.store import ProvidedRefunds
 
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.reservation_id, f.customer_id, f.status, f.amount, f.reason,
@@ -50,23 +52,6 @@ class SentStayRefund(SentRefund, frozen=True, kw_only=True):
 
     reservation_id: UUID
     customer_id: CustomerId
-
-
-async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
-    """Other refunds of its payment, of a status, that their provider has a name for."""
-    rows = await db.fetch(
-        """
-        SELECT f.id FROM folio_returns f
-        WHERE f.book_id = $1 AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
-            AND f.provider_refund_id IS NOT NULL
-        ORDER BY f.id
-        """,
-        sent.book_id,
-        sent.payin_id,
-        sent.id,
-        status,
-    )
-    return [row["id"] for row in rows]
 
 
 async def list_payins(db: Db, key: BookKey) -> list[UUID]:
@@ -122,64 +107,6 @@ async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> SentStayRefun
     return SentStayRefund(**row) if row else None
 
 
-async def list_heard(
-    db: Db, book_id: BookId, heard: HeardReturn, refund_id: UUID | None
-) -> Sequence[UUID]:
-    """The refunds that a provider may have told of: by our name, its own, or by their payment."""
-    rows = await db.fetch(
-        """
-        SELECT f.id FROM folio_returns f
-        WHERE f.book_id = $1 AND f.id = $2 AND f.provider = $3
-        UNION
-        SELECT f.id FROM folio_returns f
-        WHERE f.book_id = $1 AND f.provider = $3 AND f.provider_refund_id = $4
-        UNION
-        SELECT f.id FROM payins p
-        JOIN folio_returns f ON f.book_id = p.book_id AND f.payin_id = p.id
-        WHERE p.book_id = $1 AND p.provider = $3
-            AND split_part(p.provider_transaction_id, '#', 1) = $5
-        UNION
-        SELECT f.id FROM virtual_accounts v
-        JOIN payins p ON p.book_id = v.book_id AND p.target_type = v.target_type
-            AND p.target_id = v.target_id AND p.virtual_account_id = v.id
-        JOIN folio_returns f ON f.book_id = p.book_id AND f.payin_id = p.id
-        WHERE v.book_id = $1 AND v.reference = $6 AND p.provider = $3
-        """,
-        book_id,
-        refund_id,
-        heard.provider,
-        heard.provider_reference,
-        heard.transaction_id,
-        heard.payment_reference,
-    )
-    return [row["id"] for row in rows]
-
-
-async def update_asked(db: Db, sent: SentStayRefund, asked_at: datetime | None) -> None:
-    """The provider is asked for it, or is known not to have been reached."""
-    await db.execute(
-        """
-        UPDATE folio_returns SET is_unclear = $3, asked_at = coalesce($4, asked_at)
-        WHERE book_id = $1 AND id = $2
-        """,
-        *sent.key,
-        asked_at is not None,
-        asked_at,
-    )
-
-
-async def update_known(db: Db, sent: SentStayRefund, provider_refund_id: str) -> None:
-    """Keep the provider's own name of it."""
-    await db.execute(
-        """
-        UPDATE folio_returns SET provider_refund_id = $3
-        WHERE book_id = $1 AND id = $2 AND provider_refund_id IS NULL
-        """,
-        *sent.key,
-        provider_refund_id,
-    )
-
-
 class StayRefundEnding(msgspec.Struct, frozen=True, kw_only=True):
     """The next state of a refund, as the provider has told it."""
 
@@ -228,26 +155,7 @@ async def update_booked(db: Db, sent: SentStayRefund, booked: BookedStayRefund) 
     )
 
 
-async def list_transfers(db: Db, sent: SentStayRefund) -> Sequence[TransferId]:
-    """The transfers that a refund has of its own, the first first."""
-    rows = await db.fetch(
-        """
-        SELECT id FROM ledger_transfers
-        WHERE book_id = $1 AND source_type = 'folio_return' AND source_id = $2
-            AND reverses_id IS NULL
-        ORDER BY id
-        """,
-        *sent.key,
-    )
-    return [row["id"] for row in rows]
-
-
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are refunds of stays through a provider."""
-    rows = await db.fetch(
-        "SELECT id FROM folio_returns WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("folio_returns")
 
 
 async def list_with_money(
@@ -288,38 +196,10 @@ async def list_with_money(
     return [ReturnFaultFacts(**row) for row in rows]
 
 
-_STUCK: LiteralString = """
-    f.status = 'pending'
-        AND NOT EXISTS (SELECT FROM jobs j
-            WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NULL
-                AND j.kind IN ('stay_refund', 'stay_refund_look'))
-"""
-
-
-async def count_stuck_of_stays(db: Db) -> Record:
-    """How many are stuck in all books, and of how many books they are."""
-    [row] = await db.fetch(
-        """
-        SELECT count(*) AS count, count(DISTINCT f.book_id) AS books FROM folio_returns f WHERE
-        """
-        + _STUCK
-    )
-    return row
-
-
-async def list_stuck_of_stays(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
-    """Refunds on their way that no job brings to their end, with why the last one gave up."""
-    return await db.fetch(
-        """
-        SELECT f.id, f.provider, coalesce((
-                SELECT j.reason FROM jobs j
-                WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NOT NULL
-                    AND j.kind IN ('stay_refund', 'stay_refund_look')
-                ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
-        FROM folio_returns f WHERE f.book_id = $1 AND
-        """
-        + _STUCK
-        + " ORDER BY f.id LIMIT $2",
-        book_id,
-        limit,
-    )
+STAY_REFUNDS = ProvidedRefunds("folio_returns", "folio_return")
+STUCK_STAY_REFUNDS = StuckRows(
+    "folio_returns f",
+    shown="f.id, f.provider",
+    kinds="'stay_refund', 'stay_refund_look'",
+    on_their_way="f.status = 'pending'",
+)

@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.kit.ids import BookKey, CustomerId
 
 
@@ -69,12 +70,7 @@ async def list_payers(db: Db, key: BookKey) -> dict[UUID, CustomerId]:
     return {row["receipt_id"]: row["customer_id"] for row in rows}
 
 
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are payments of folios."""
-    rows = await db.fetch(
-        "SELECT id FROM folio_payments WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("folio_payments")
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:

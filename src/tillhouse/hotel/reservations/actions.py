@@ -6,7 +6,6 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_terms
 from tillhouse.customers.rules import plain_words, word_query
-from tillhouse.db.newest import find_newest_with_words
 from tillhouse.hotel.events import (
     HOTEL_RESERVATION_CANCELLED,
     HOTEL_RESERVATION_CHECKED_IN,
@@ -41,11 +40,7 @@ async def list_page(call: Call, wanted: ReservationFilter) -> PageOf[Reservation
 
 async def _search(call: Call, query: reading.ReservationQuery, page: Page) -> PageOf[Reservation]:
     book = (call.db, call.book.id)
-    ids = await find_newest_with_words(
-        lambda: searching.find_in_sample(*book, query),
-        lambda: searching.find_among_newest(*book, query),
-        lambda: searching.find_by_words(*book, query),
-    )
+    ids = await searching.RESERVATION_SEARCH.find(*book, query)
     ids_shown = ids[page.offset : page.offset + page.per_page]
     rows = await reading.list_found(*book, ids_shown) if ids_shown else []
     return PageOf([shown(row) for row in rows], meta(page, len(ids)))

@@ -3,7 +3,6 @@
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_country
 from tillhouse.customers.rules import CustomerSearch, asked, plain_words, word_query
-from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check, existing
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
@@ -64,11 +63,7 @@ async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversati
 
 async def _search(call: Call, query: store.ConversationQuery, page: Page) -> PageOf[Conversation]:
     book = (call.db, call.book.id)
-    ids = await find_newest_with_words(
-        lambda: searching.find_in_sample(*book, query),
-        lambda: searching.find_among_latest(*book, query),
-        lambda: searching.find_by_words(*book, query),
-    )
+    ids = await searching.CONVERSATION_SEARCH.find(*book, query)
     ids_shown = ids[page.offset : page.offset + page.per_page]
     found = await searching.list_found(*book, call.now, ids_shown) if ids_shown else []
     return PageOf(found, meta(page, len(ids)))

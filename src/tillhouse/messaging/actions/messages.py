@@ -9,7 +9,6 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller, UserCaller
 from tillhouse.customers.rules import plain_words, word_query
-from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, check, existing
 from tillhouse.kit.ids import ConversationId, MessageId, new_id
@@ -220,8 +219,4 @@ async def _find(call: Call, query: message_search.MessageQuery) -> Sequence[UUID
     if not query.words:
         # A search of signs alone has no word to find.
         return []
-    return await find_newest_with_words(
-        lambda: message_search.find_in_sample(*asked),
-        lambda: message_search.find_among_newest(*asked),
-        lambda: message_search.find_by_words(*asked),
-    )
+    return await message_search.MESSAGE_SEARCH.find(*asked)

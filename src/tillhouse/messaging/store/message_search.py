@@ -6,12 +6,11 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.db.word_search import FOUND_MAX, WordSearch
 from tillhouse.kit.ids import BookId, ConversationId
 
-_MESSAGES = Searched("m", "m.id DESC")
 _WORDS: LiteralString = "customer_words(m.book_id, m.text) @@ customer_query($1, $)"
 # Told sooner than the words of a text, and true of each text that has them.
 _HAS_LETTERS: LiteralString = "strpos(lower(m.text), lower($::text)) > 0"
@@ -35,36 +34,6 @@ async def find_all(db: Db, book_id: BookId, query: MessageQuery) -> Sequence[UUI
     return [row["id"] for row in rows]
 
 
-async def find_in_sample(
-    db: Db, book_id: BookId, query: MessageQuery
-) -> tuple[int, Sequence[UUID]]:
-    """How many of the newest messages were looked at, and those of them that have the words."""
-    where = Where(book_id)
-    newest = _newest(where, query, SAMPLE)
-    found = _and_words(Where(*where.args), query)
-    [row] = await db.fetch(_MESSAGES.in_sample(newest, found.sql()), *found.args)
-    return row["looked"], row["ids"]
-
-
-async def find_among_newest(db: Db, book_id: BookId, query: MessageQuery) -> Sequence[UUID]:
-    """The newest that have the words, come upon in the order of time."""
-    where = Where(book_id)
-    newest = _newest(where, query, LOOKED_MAX)
-    found = _and_words(Where(*where.args), query)
-    limit = found.slot(FOUND_MAX)
-    rows = await db.fetch(_MESSAGES.among_newest(newest, found.sql(), limit), *found.args)
-    return [row["id"] for row in rows]
-
-
-async def find_by_words(db: Db, book_id: BookId, query: MessageQuery) -> Sequence[UUID]:
-    """The newest that have the words: all are looked up by the words, then put in order."""
-    where = Where(book_id).and_("m.conversation_id = $", query.conversation_id)
-    where.and_(_WORDS, query.words)
-    found: LiteralString = "SELECT m.id FROM messages m WHERE m.book_id = $1" + where.sql()
-    rows = await db.fetch(_MESSAGES.by_words(found, where.slot(FOUND_MAX)), *where.args)
-    return [row["id"] for row in rows]
-
-
 def _newest(where: Where, query: MessageQuery, count: int) -> LiteralString:
     """The newest messages that fit otherwise."""
     return (
@@ -79,3 +48,11 @@ def _and_words(where: Where, query: MessageQuery) -> Where:
     for letters in query.letters:
         where.and_(_HAS_LETTERS, letters)
     return where.and_(_WORDS, query.words)
+
+
+def _found(where: Where, query: MessageQuery) -> LiteralString:
+    where.and_("m.conversation_id = $", query.conversation_id).and_(_WORDS, query.words)
+    return "SELECT m.id FROM messages m WHERE m.book_id = $1" + where.sql()
+
+
+MESSAGE_SEARCH = WordSearch(MessageQuery, "m", "m.id DESC", _newest, _and_words, _found)

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
-from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.db.word_search import WordSearch
 from tillhouse.kit.ids import BookId
 from tillhouse.messaging.store.conversations import (
     CONVERSATION,
@@ -23,39 +23,9 @@ _CUSTOMER: LiteralString = """ LEFT JOIN LATERAL (
         SELECT n.name FROM customers n
         WHERE n.book_id = $1 AND n.id = c.customer_id OFFSET 0) n ON true
 """
-_CONVERSATIONS = Searched("c", "c.last_message_at DESC, c.id DESC", _CUSTOMER)
 _OF_BOOK: LiteralString = """
     SELECT c.id, c.last_message_at, c.customer_id FROM conversations c WHERE c.book_id = $1
 """
-
-
-async def find_in_sample(
-    db: Db, book_id: BookId, query: ConversationQuery
-) -> tuple[int, Sequence[UUID]]:
-    """How many of the latest conversations were looked at, and those that the words find."""
-    where = Where(book_id)
-    latest = _latest(where, query, SAMPLE)
-    named = _and_words(Where(*where.args), query)
-    [row] = await db.fetch(_CONVERSATIONS.in_sample(latest, named.sql()), *named.args)
-    return row["looked"], row["ids"]
-
-
-async def find_among_latest(db: Db, book_id: BookId, query: ConversationQuery) -> Sequence[UUID]:
-    """The latest that the words find, come upon in the order of the list."""
-    where = Where(book_id)
-    latest = _latest(where, query, LOOKED_MAX)
-    named = _and_words(Where(*where.args), query)
-    limit = named.slot(FOUND_MAX)
-    rows = await db.fetch(_CONVERSATIONS.among_newest(latest, named.sql(), limit), *named.args)
-    return [row["id"] for row in rows]
-
-
-async def find_by_words(db: Db, book_id: BookId, query: ConversationQuery) -> Sequence[UUID]:
-    """The latest that the words find: all are looked up by them, then put in order."""
-    where = and_names(and_filters(Where(book_id), query), query)
-    found: LiteralString = _OF_BOOK + where.sql()
-    rows = await db.fetch(_CONVERSATIONS.by_words(found, where.slot(FOUND_MAX)), *where.args)
-    return [row["id"] for row in rows]
 
 
 async def list_found(
@@ -71,7 +41,7 @@ async def list_found(
     return [shown(row) for row in rows]
 
 
-def _latest(where: Where, query: ConversationQuery, count: int) -> LiteralString:
+def _newest(where: Where, query: ConversationQuery, count: int) -> LiteralString:
     """The latest conversations that fit otherwise, in the order of the list."""
     fitting = and_filters(where, query).sql()
     limit = " ORDER BY c.last_message_at DESC, c.id DESC LIMIT " + where.slot(count)
@@ -87,3 +57,18 @@ def _and_words(where: Where, query: ConversationQuery) -> Where:
     return where.and_(
         "customer_words($1, coalesce(n.name, '')) @@ customer_query($1, $)", query.words
     )
+
+
+def _found(where: Where, query: ConversationQuery) -> LiteralString:
+    return _OF_BOOK + and_names(and_filters(where, query), query).sql()
+
+
+CONVERSATION_SEARCH = WordSearch(
+    ConversationQuery,
+    "c",
+    "c.last_message_at DESC, c.id DESC",
+    _newest,
+    _and_words,
+    _found,
+    joined=_CUSTOMER,
+)

@@ -31,7 +31,7 @@ async def _prove_refunds(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fau
     async for facts in each_row(refunds.list_with_money, db, book_id, batch):
         for told in refund_rules.refund_faults(facts):
             yield Fault("refund", str(facts.id), told)
-    for row in await refunds.list_stuck_returns(db, book_id, batch):
+    for row in await refunds.STUCK_REFUNDS.list(db, book_id, batch):
         told = f"is on its way, and nothing works on it: {row['reason']}"
         yield Fault(WAITING, str(row["id"]), told)
 

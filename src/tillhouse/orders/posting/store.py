@@ -4,7 +4,6 @@ Each reads an order and its transfers in one snapshot, so that a book in use is 
 between two changes.
 """
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import LiteralString, cast
 from uuid import UUID
@@ -13,6 +12,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import Account, AccountKind
 from tillhouse.orders.payments.store import TENDERED
@@ -142,9 +142,4 @@ def _order(row: Record) -> OrderFacts:
     )
 
 
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are orders, deleted ones too."""
-    rows = await db.fetch(
-        "SELECT id FROM orders WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("orders")

@@ -1,32 +1,32 @@
 """The steps by which any refund through a provider ends, whatever it gives back."""
 
-from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
-from typing import Generic, TypeVar
-from uuid import UUID
+from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.db.pool import Db
-from tillhouse.kit.ids import TransferId
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import release, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.returning import corrections
 from tillhouse.orders.returning.sent import SentRefund
+from tillhouse.orders.returning.store import ProvidedRefunds
 from tillhouse.payins.returning import count_given_back, find_left
 
 _WORDS_LENGTH_MAX = 300
 _FAILED = "The payment provider gave nothing back."
 
 Row = TypeVar("Row", bound=SentRefund)
-ListsKnown = Callable[[Db, SentRefund, PaymentState], Awaitable[Sequence[UUID]]]
 
 
 class EndingRefund(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
     """A refund whose outcome is known, locked with the order or the stay that it is of."""
+
+    # The statements on its table, and the job that asks about one once more.
+    refunds: ClassVar[ProvidedRefunds]
+    heard: ClassVar[str]
 
     call: Call
     sent: Row
@@ -60,22 +60,28 @@ class EndingRefund(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
             if hold_id is not None:
                 await release(self.call.db, self.ledger, hold_id)
 
-    async def ask_about_others(
-        self, kind: str, list_known: ListsKnown, status: PaymentState
-    ) -> None:
-        """Let the provider be asked about others of its payment that have this status."""
-        others = await list_known(self.call.db, self.sent, status)
-        await corrections.ask_about_others(self.call.db, self.sent, kind, others, self.call.now)
+    async def know(self) -> None:
+        """Keep the provider's own name of it."""
+        name = self.provider_reference
+        if name is not None and self.sent.provider_refund_id is None:
+            await self.refunds.update_known(self.call.db, self.sent, name)
 
-    async def count(self, amount: Decimal, kind: str, list_known: ListsKnown) -> None:
+    async def ask_about_others(self, status: PaymentState) -> None:
+        """Let the provider be asked about others of its payment that have this status."""
+        db = self.call.db
+        others = await self.refunds.list_known(db, self.sent, status)
+        await corrections.ask_about_others(db, self.sent, self.heard, others, self.call.now)
+
+    async def count(self, amount: Decimal) -> None:
         """Let its payment know how much more, or less, refunds of ours give back of it."""
         sent = self.sent
         await count_given_back(self.call.db, sent.origin, sent.payin_id, amount, self.call.now)
         if amount < 0:
-            await self.ask_about_others(kind, list_known, "failed")
+            await self.ask_about_others("failed")
 
-    async def undo(self, transfers: Sequence[TransferId]) -> None:
+    async def undo(self) -> None:
         """Reverse its transfers, and undo the transactions of its own."""
+        transfers = await self.refunds.list_transfers(self.call.db, self.sent)
         for number, transfer_id in enumerate(transfers):
             await reverse(self.call.db, self.ledger, self.source, transfer_id, sequence=number)
         own = self.sent.shortfall - self.sent.taken_before

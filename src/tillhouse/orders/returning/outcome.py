@@ -28,14 +28,12 @@ from tillhouse.orders.returning import corrections, rules
 from tillhouse.orders.returning.corrections import undo_booked
 from tillhouse.orders.returning.ending import EndingRefund
 from tillhouse.orders.returning.store import (
+    REFUNDS,
     RefundEnding,
     SentOrderRefund,
     add_returning,
-    list_known,
-    list_transfers,
     lock_return,
     update_ended,
-    update_known,
 )
 from tillhouse.payins.outgoing import LockedRow
 from tillhouse.payins.returning import lock_payments
@@ -46,6 +44,9 @@ from tillhouse.webhooks.emit import emit_all
 
 class RefundOutcome(EndingRefund[SentOrderRefund], frozen=True, kw_only=True):
     """A refund whose outcome is known, with its order, both locked."""
+
+    refunds = REFUNDS
+    heard = corrections.HEARD
 
     order: OrderState
 
@@ -91,8 +92,8 @@ async def _apply(refund: RefundOutcome, seen: SeenRefund) -> None:
     )
     match rules.step_of(sent.status, seen.state):
         case "complete" if await corrections.waits_for_others(refund.call.db, sent):
-            await _know(outcome)
-            await outcome.ask_about_others(corrections.HEARD, list_known, "successful")
+            await outcome.know()
+            await outcome.ask_about_others("successful")
         case "complete":
             await complete(outcome)
         case "fail":
@@ -100,14 +101,7 @@ async def _apply(refund: RefundOutcome, seen: SeenRefund) -> None:
         case "undo":
             await undo(outcome)
         case None:
-            await _know(outcome)
-
-
-async def _know(outcome: RefundOutcome) -> None:
-    """Keep the provider's own name of it."""
-    name, sent = outcome.provider_reference, outcome.sent
-    if name is not None and sent.provider_refund_id is None:
-        await update_known(outcome.call.db, sent, name)
+            await outcome.know()
 
 
 async def complete(outcome: RefundOutcome) -> UUID | None:
@@ -153,7 +147,7 @@ async def _leave(outcome: RefundOutcome) -> None:
 async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
     """Let its payment know how much more, or less, refunds of ours give back of it."""
     if outcome.sent.withdrawal_id is None:
-        await outcome.count(amount, corrections.HEARD, list_known)
+        await outcome.count(amount)
 
 
 async def _credit(outcome: RefundOutcome) -> Decimal | None:
@@ -223,7 +217,7 @@ async def fail(outcome: RefundOutcome) -> None:
 async def undo(outcome: RefundOutcome) -> None:
     """The money that had gone back is the business's again, and the order's."""
     call, order, sent = outcome.call, outcome.order, outcome.sent
-    await outcome.undo(await list_transfers(call.db, sent))
+    await outcome.undo()
     booked = sent.amount - sent.shortfall
     ending = RefundEnding(
         status="reversed",

@@ -28,7 +28,7 @@ from tillhouse.orders.returning.actions import RETURN
 from tillhouse.orders.returning.corrections import HEARD
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.orders.returning.sent import SentRefund
-from tillhouse.orders.returning.store import list_heard, lock_return, update_asked
+from tillhouse.orders.returning.store import REFUNDS, lock_return
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
 from tillhouse.payins.outgoing import (
@@ -130,10 +130,10 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
         looks=LOOK,
         hears=HEARD,
         lock=lock_return,
-        mark=update_asked,
+        mark=REFUNDS.update_asked,
         lock_whole=partial(outcome.lock, services),
     )
-    hears = LocalKind(name=HEARD_REFUND, run=partial(hear, list_heard, HEARD))
+    hears = LocalKind(name=HEARD_REFUND, run=partial(hear, REFUNDS.list_heard, HEARD))
     return (*outside_kinds(services, finds, jobs), hears)
 
 

@@ -10,6 +10,8 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
+from tillhouse.jobs.store import StuckRows
 from tillhouse.kit.ids import BookId, BookKey, OrderId, TransferId
 from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.returning.rules import RefundFaultFacts, ReturnablePayment
@@ -111,23 +113,6 @@ async def find_provided(db: Db, book_id: BookId, order_id: OrderId) -> Decimal:
     )
 
 
-async def list_known(db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
-    """Other refunds of its payment, of a status, that their provider has a name for."""
-    rows = await db.fetch(
-        """
-        SELECT f.id FROM refunds f
-        WHERE f.book_id = $1 AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
-            AND f.hold_id IS NOT NULL AND f.provider_refund_id IS NOT NULL
-        ORDER BY f.id
-        """,
-        sent.book_id,
-        sent.payin_id,
-        sent.id,
-        status,
-    )
-    return [row["id"] for row in rows]
-
-
 async def insert_return(db: Db, book_id: BookId, new: NewRefundRow, now: datetime) -> None:
     """Keep a refund that is about to go back."""
     await db.execute(
@@ -192,65 +177,6 @@ def _sent(row: Record | None) -> SentOrderRefund | None:
     return SentOrderRefund(**known)
 
 
-async def list_heard(
-    db: Db, book_id: BookId, heard: HeardReturn, refund_id: UUID | None
-) -> Sequence[UUID]:
-    """The refunds that a provider may have told of: by our name, its own, or by their payment."""
-    rows = await db.fetch(
-        """
-        SELECT f.id FROM refunds f
-        WHERE f.book_id = $1 AND f.id = $2 AND f.hold_id IS NOT NULL AND f.provider = $3
-        UNION
-        SELECT f.id FROM refunds f
-        WHERE f.book_id = $1 AND f.provider = $3 AND f.provider_refund_id = $4
-            AND f.hold_id IS NOT NULL
-        UNION
-        SELECT f.id FROM payins p
-        JOIN refunds f ON f.book_id = p.book_id AND f.payin_id = p.id AND f.hold_id IS NOT NULL
-        WHERE p.book_id = $1 AND p.provider = $3
-            AND split_part(p.provider_transaction_id, '#', 1) = $5
-        UNION
-        SELECT f.id FROM virtual_accounts v
-        JOIN payins p ON p.book_id = v.book_id AND p.target_type = v.target_type
-            AND p.target_id = v.target_id AND p.virtual_account_id = v.id
-        JOIN refunds f ON f.book_id = p.book_id AND f.payin_id = p.id AND f.hold_id IS NOT NULL
-        WHERE v.book_id = $1 AND v.reference = $6 AND p.provider = $3
-        """,
-        book_id,
-        refund_id,
-        heard.provider,
-        heard.provider_reference,
-        heard.transaction_id,
-        heard.payment_reference,
-    )
-    return [row["id"] for row in rows]
-
-
-async def update_asked(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> None:
-    """The provider is asked for it, or is known not to have been reached."""
-    await db.execute(
-        """
-        UPDATE refunds SET is_unclear = $3, asked_at = coalesce($4, asked_at)
-        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL
-        """,
-        *sent.key,
-        asked_at is not None,
-        asked_at,
-    )
-
-
-async def update_known(db: Db, sent: SentOrderRefund, provider_refund_id: str) -> None:
-    """Keep the provider's own name of it."""
-    await db.execute(
-        """
-        UPDATE refunds SET provider_refund_id = $3
-        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL AND provider_refund_id IS NULL
-        """,
-        *sent.key,
-        provider_refund_id,
-    )
-
-
 async def update_ended(db: Db, sent: SentOrderRefund, ending: RefundEnding, now: datetime) -> None:
     """The provider has said how it ended."""
     await db.execute(
@@ -267,30 +193,7 @@ async def update_ended(db: Db, sent: SentOrderRefund, ending: RefundEnding, now:
     )
 
 
-async def list_transfers(db: Db, sent: SentOrderRefund) -> Sequence[TransferId]:
-    """The transfers that a refund has of its own, the first first."""
-    rows = await db.fetch(
-        """
-        SELECT id FROM ledger_transfers
-        WHERE book_id = $1 AND source_type = 'refund' AND source_id = $2 AND reverses_id IS NULL
-        ORDER BY id
-        """,
-        *sent.key,
-    )
-    return [row["id"] for row in rows]
-
-
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are refunds through a provider, or paid out."""
-    rows = await db.fetch(
-        """
-        SELECT id FROM refunds
-        WHERE book_id = $1 AND id = ANY($2) AND (hold_id IS NOT NULL OR withdrawal_id IS NOT NULL)
-        """,
-        book_id,
-        list(ids),
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("refunds", only="(hold_id IS NOT NULL OR withdrawal_id IS NOT NULL)")
 
 
 async def list_with_money(
@@ -333,38 +236,101 @@ async def list_with_money(
     return [RefundFaultFacts(**row) for row in rows]
 
 
-_STUCK: LiteralString = """
-    f.hold_id IS NOT NULL AND f.status = 'pending'
-        AND NOT EXISTS (SELECT FROM jobs j
-            WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NULL
-                AND j.kind IN ('refund', 'refund_look'))
-"""
+class ProvidedRefunds:
+    """The statements on the refunds of a table that a provider gives back, each with its hold.
+
+    `source` is their name in the ledger.
+    """
+
+    def __init__(self, table: LiteralString, source: LiteralString) -> None:
+        self.table = table
+        those: LiteralString = " WHERE f.book_id = $1 AND f.hold_id IS NOT NULL"
+        self._select: LiteralString = "SELECT f.id FROM " + table + " f" + those
+        self._update: LiteralString = "UPDATE " + table + " f SET "
+        self._one: LiteralString = those + " AND f.id = $2"
+        self._join: LiteralString = (
+            "JOIN " + table + " f ON f.book_id = p.book_id AND f.payin_id = p.id "
+            "AND f.hold_id IS NOT NULL"
+        )
+        self._transfers: LiteralString = (
+            "SELECT id FROM ledger_transfers WHERE book_id = $1 AND source_type = '"
+            + source
+            + "' AND source_id = $2 AND reverses_id IS NULL ORDER BY id"
+        )
+
+    async def list_known(self, db: Db, sent: SentRefund, status: PaymentState) -> list[UUID]:
+        """Other refunds of its payment, of a status, that their provider has a name for."""
+        rows = await db.fetch(
+            self._select
+            + """ AND f.payin_id = $2 AND f.id <> $3 AND f.status = $4
+                AND f.provider_refund_id IS NOT NULL ORDER BY f.id
+            """,
+            sent.book_id,
+            sent.payin_id,
+            sent.id,
+            status,
+        )
+        return [row["id"] for row in rows]
+
+    async def list_heard(
+        self, db: Db, book_id: BookId, heard: HeardReturn, refund_id: UUID | None
+    ) -> Sequence[UUID]:
+        """Those that a provider may have told of: by our name, its own, or by their payment."""
+        rows = await db.fetch(
+            self._select
+            + " AND f.id = $2 AND f.provider = $3 UNION "
+            + self._select
+            + " AND f.provider = $3 AND f.provider_refund_id = $4 UNION SELECT f.id FROM payins p "
+            + self._join
+            + """
+            WHERE p.book_id = $1 AND p.provider = $3
+                AND split_part(p.provider_transaction_id, '#', 1) = $5
+            UNION
+            SELECT f.id FROM virtual_accounts v
+            JOIN payins p ON p.book_id = v.book_id AND p.target_type = v.target_type
+                AND p.target_id = v.target_id AND p.virtual_account_id = v.id
+            """
+            + self._join
+            + " WHERE v.book_id = $1 AND v.reference = $6 AND p.provider = $3",
+            book_id,
+            refund_id,
+            heard.provider,
+            heard.provider_reference,
+            heard.transaction_id,
+            heard.payment_reference,
+        )
+        return [row["id"] for row in rows]
+
+    async def update_asked(self, db: Db, sent: SentRefund, asked_at: datetime | None) -> None:
+        """The provider is asked for it, or is known not to have been reached."""
+        await db.execute(
+            self._update + "is_unclear = $3, asked_at = coalesce($4, asked_at)" + self._one,
+            *sent.key,
+            asked_at is not None,
+            asked_at,
+        )
+
+    async def update_known(self, db: Db, sent: SentRefund, provider_refund_id: str) -> None:
+        """Keep the provider's own name of it."""
+        await db.execute(
+            self._update
+            + "provider_refund_id = $3"
+            + self._one
+            + " AND f.provider_refund_id IS NULL",
+            *sent.key,
+            provider_refund_id,
+        )
+
+    async def list_transfers(self, db: Db, sent: SentRefund) -> Sequence[TransferId]:
+        """The transfers that a refund has of its own, the first first."""
+        rows = await db.fetch(self._transfers, *sent.key)
+        return [row["id"] for row in rows]
 
 
-async def count_stuck_returns(db: Db) -> Record:
-    """How many are stuck in all books, and of how many books they are."""
-    [row] = await db.fetch(
-        """
-        SELECT count(*) AS count, count(DISTINCT f.book_id) AS books FROM refunds f WHERE
-        """
-        + _STUCK
-    )
-    return row
-
-
-async def list_stuck_returns(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
-    """Refunds on their way that no job brings to their end, with why the last one gave up."""
-    return await db.fetch(
-        """
-        SELECT f.id, f.provider, coalesce((
-                SELECT j.reason FROM jobs j
-                WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NOT NULL
-                    AND j.kind IN ('refund', 'refund_look')
-                ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
-        FROM refunds f WHERE f.book_id = $1 AND
-        """
-        + _STUCK
-        + " ORDER BY f.id LIMIT $2",
-        book_id,
-        limit,
-    )
+REFUNDS = ProvidedRefunds("refunds", "refund")
+STUCK_REFUNDS = StuckRows(
+    "refunds f",
+    shown="f.id, f.provider",
+    kinds="'refund', 'refund_look'",
+    on_their_way="f.hold_id IS NOT NULL AND f.status = 'pending'",
+)

@@ -10,6 +10,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.kit.page import Page
@@ -286,12 +287,7 @@ async def list_disputes(
     )
 
 
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are disputes."""
-    rows = await db.fetch(
-        "SELECT id FROM disputes WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("disputes")
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[DisputeFacts]:

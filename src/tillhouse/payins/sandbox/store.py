@@ -14,7 +14,7 @@ from tillhouse.kit.ids import BookKey
 
 _PAYMENT: LiteralString = """
     SELECT p.id, p.reference, p.account_number, p.state, p.amount, p.fee, p.currency, p.payer_name,
-        p.paid_at
+        p.paid_at, p.paid_at AS at, p.id::text AS name
     FROM sandbox_payments p WHERE p.book_id = $1
 """
 
@@ -116,12 +116,8 @@ async def list_payments_between(
 ) -> Sequence[Record]:
     """A page of the payments of a time, the earliest first."""
     return await db.fetch(
-        """
-        SELECT p.id, p.reference, p.account_number, p.state, p.amount, p.fee, p.currency,
-            p.payer_name, p.paid_at, p.paid_at AS at, p.id::text AS name
-        FROM sandbox_payments p
-        WHERE p.book_id = $1 AND p.paid_at >= $2 AND p.paid_at < $3
-            AND (p.paid_at, p.id) > ($4, $5::text::uuid)
+        _PAYMENT
+        + """ AND p.paid_at >= $2 AND p.paid_at < $3 AND (p.paid_at, p.id) > ($4, $5::text::uuid)
         ORDER BY p.paid_at, p.id LIMIT $6
         """,
         book_id,

@@ -10,6 +10,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.payins.types import Payin
 
@@ -312,12 +313,7 @@ async def update_reversal_applied(db: Db, key: BookKey, amount: Decimal, now: da
     )
 
 
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are payments."""
-    rows = await db.fetch(
-        "SELECT id FROM payins WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("payins")
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:

@@ -8,6 +8,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import UserCaller
 from tillhouse.access.rules import check_step_up
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Refused, Unavailable, existing
 from tillhouse.kit.ids import BookKey, new_id
@@ -15,7 +16,6 @@ from tillhouse.kit.page import Deleted, PageOf, meta
 from tillhouse.orders.money_types import actor_of
 from tillhouse.payouts.accounts import store
 from tillhouse.payouts.accounts.checking import GRACE, PAYOUT_ACCOUNT
-from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.accounts.types import (
     ListedBank,
     NewPayoutAccount,

@@ -41,16 +41,6 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     usable_at: datetime
 
 
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of a book."""
-    return await db.fetchval(
-        """
-        SELECT u.currency FROM books k JOIN businesses u ON u.id = k.business_id WHERE k.id = $1
-        """,
-        book_id,
-    )
-
-
 async def insert_account(
     db: Db, key: BookKey, row: AccountRow, kind: str, due_at: datetime, now: datetime
 ) -> None:

@@ -10,6 +10,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.rules import check_step_up
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
@@ -19,7 +20,6 @@ from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.orders.money_types import actor_of
-from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.payouts.freezing import store
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
 

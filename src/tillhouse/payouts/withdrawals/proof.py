@@ -11,9 +11,9 @@ from tillhouse.ledger.proof import each_row
 from tillhouse.payouts.withdrawals.rules import SOURCE
 from tillhouse.payouts.withdrawals.store.dues import list_with_dues
 from tillhouse.payouts.withdrawals.store.proving import (
+    STUCK_WITHDRAWALS,
     find_there,
     list_false_spends,
-    list_stuck,
     list_with_money,
 )
 from tillhouse.room import SourceType
@@ -91,7 +91,7 @@ async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
             "as money comes in"
         )
         yield Fault(DUE, str(row["id"]), told)
-    for row in await list_stuck(db, book_id, batch):
+    for row in await STUCK_WITHDRAWALS.list(db, book_id, batch):
         told = f"is {row['status']}, and nothing works on it: {row['reason']}"
         yield Fault(WAITING, str(row["id"]), told)
     for row in await list_false_spends(db, book_id):

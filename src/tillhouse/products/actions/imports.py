@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookId, new_id
@@ -16,7 +17,6 @@ from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_UPDATED
 from tillhouse.products.sheet import Lot, Owner, Planner, ProductPlan, ProductRow
 from tillhouse.products.store import categories as category_store
 from tillhouse.products.store import facts as store
-from tillhouse.products.store import modifiers as modifier_store
 from tillhouse.products.store import products as product_store
 from tillhouse.webhooks.emit import Source, emit_all_from
 
@@ -36,7 +36,7 @@ async def import_products(
     """Make and change products by their skus, in the caller's transaction; all, or none."""
     book_id = origin.book.id
     lots = sheet.lots_of(rows)
-    currency = await modifier_store.find_currency(db, book_id)
+    currency = await find_currency(db, book_id)
     faults = sheet.sheet_faults(rows, lots, currency)
     categories = await _categories(db, book_id, rows, now)
     planner = await _planner(db, book_id, rows, categories)

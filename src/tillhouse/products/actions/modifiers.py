@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_currency
 from tillhouse.db.where import rows_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check, existing
@@ -44,7 +45,7 @@ async def create(call: Call, new: NewModifierGroup) -> ModifierGroup:
 
 async def new_faults(call: Call, new: NewModifierGroup) -> list[FieldError]:
     """Everything against a new group."""
-    return group_faults(new, await store.find_currency(call.db, call.book.id))
+    return group_faults(new, await find_currency(call.db, call.book.id))
 
 
 async def show(call: Call, modifier_group_id: UUID) -> ModifierGroup:
@@ -57,7 +58,7 @@ async def change(call: Call, modifier_group_id: UUID, patch: ModifierGroupPatch)
     if not await store.lock_group(call.db, call.book.id, modifier_group_id):
         raise Missing
     old = await show(call, modifier_group_id)
-    currency = await store.find_currency(call.db, call.book.id)
+    currency = await find_currency(call.db, call.book.id)
     check(group_faults(patch, currency, old))
     options = old.options
     if patch.options is not UNSET:
@@ -80,7 +81,7 @@ async def patch_faults(
 ) -> list[FieldError]:
     """Everything against a change of a group."""
     old = await show(call, modifier_group_id)
-    return group_faults(patch, await store.find_currency(call.db, call.book.id), old)
+    return group_faults(patch, await find_currency(call.db, call.book.id), old)
 
 
 async def delete(call: Call, modifier_group_id: UUID) -> Deleted:

@@ -103,13 +103,7 @@ async def find_facts(db: Db, book_id: BookId, named: NamedProductIds) -> Existin
     [row] = await db.fetch(
         _FACTS,
         book_id,
-        named.category_ids,
-        named.store_ids,
-        named.group_ids,
-        named.product_ids,
-        named.skus,
-        named.own_product,
-        named.own_variants,
+        *msgspec.structs.astuple(named),
     )
     return ExistingProductIds(
         currency=row["currency"],

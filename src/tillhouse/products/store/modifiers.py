@@ -78,7 +78,7 @@ async def list_groups(db: Db, book_id: BookId, page: Page) -> list[ModifierGroup
 
 async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:
     """Hold a group for change; whether it is there."""
-    found = await db.fetchval(
+    return await db.execute_one(
         """
         SELECT id FROM modifier_groups
         WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL
@@ -87,7 +87,6 @@ async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:
         book_id,
         group_id,
     )
-    return found is not None
 
 
 async def upsert_group(
@@ -161,15 +160,4 @@ async def find_product_with(db: Db, book_id: BookId, group_id: UUID) -> str | No
         """,
         book_id,
         group_id,
-    )
-
-
-async def find_currency(db: Db, book_id: BookId) -> str:
-    """The currency of the book's prices."""
-    return await db.fetchval(
-        """
-        SELECT b.currency FROM books k JOIN businesses b ON b.id = k.business_id
-        WHERE k.id = $1
-        """,
-        book_id,
     )

@@ -41,7 +41,7 @@ from tillhouse.providers.payments.provider import (
     Unclear,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import exactly, executed
+from tillhouse.providers.payments.skeleton import exactly, executed, read_from
 
 BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
@@ -210,13 +210,8 @@ class Flutterwave(BearerAdapter):
             "narration": wanted.narration[:100],
             "beneficiary_name": wanted.account_name[:100],
         }
-        sending = self._transfer(credentials, body)
+        sending = read_from(self._post(credentials, "/transfers", body), answers.payout)
         return await self._sent(credentials, wanted.reference, sending)
-
-    async def _transfer(
-        self, credentials: ProviderSecrets, body: Mapping[str, object]
-    ) -> SeenPayout:
-        return answers.payout(await self._post(credentials, "/transfers", body))
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""

@@ -7,7 +7,7 @@ from decimal import Decimal
 import msgspec
 
 from tillhouse.providers.payments.calling import ProviderAnswer
-from tillhouse.providers.payments.envelope import Text, data, each, moment, one
+from tillhouse.providers.payments.envelope import Text, data, each, moment, one, words_of
 from tillhouse.providers.payments.exponents import from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -169,14 +169,6 @@ class _Listing(msgspec.Struct):
     meta: _Meta | None = None
 
 
-def words(body: bytes) -> str | None:
-    """Flutterwave's own words in a refusal; None when it is somebody else's."""
-    try:
-        return msgspec.json.decode(body, type=_Envelope).message or "refused"
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
 def is_missing(said: str) -> bool:
     """Whether a refusal says that there is no such thing; no code does."""
     return any(sign in said.lower() for sign in _MISSING)
@@ -199,21 +191,6 @@ def opened(answer: ProviderAnswer, ends: datetime) -> OpenedAccount:
         bank_name=told.transfer_bank,
         expires_at=ends,
     )
-
-
-def payment(answer: ProviderAnswer) -> SeenPayment:
-    """A transaction."""
-    return one(answer, _Transaction, _payment)
-
-
-def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
-    """All transactions of a reference."""
-    return each(answer, _Transaction, _payment, lambda told: told.tx_ref == reference)
-
-
-def arrived(answer: ProviderAnswer) -> Sequence[SeenPayment]:
-    """The transactions of a page by which money arrived."""
-    return each(answer, _Transaction, _payment, lambda told: told.status == "successful")
 
 
 def page_count(answer: ProviderAnswer) -> int:
@@ -284,11 +261,6 @@ def not_ours(refunds: Sequence[FlutterwaveRefund]) -> Decimal:
     return sum(amounts, Decimal(0))
 
 
-def chargebacks(answer: ProviderAnswer) -> Sequence[SeenDispute]:
-    """A page of chargebacks."""
-    return each(answer, _Chargeback, _dispute)
-
-
 def _dispute(told: _Chargeback) -> SeenDispute:
     amount = from_major(told.amount, told.currency)
     state = _DISPUTE_STATES.get(told.status.lower(), "opened")
@@ -314,21 +286,11 @@ def _refund_state(status: str) -> RefundState:
     return "failed" if status in ("failed", "cancelled", "declined") else "pending"
 
 
-def payout(answer: ProviderAnswer) -> SeenPayout:
-    """A transfer."""
-    return one(answer, _Transfer, _payout)
-
-
 def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout:
     """The transfer of this reference among others."""
-    for found in each(answer, _Transfer, _payout, lambda told: told.reference == reference):
+    for found in each(_Transfer, _payout, lambda told: told.reference == reference)(answer):
         return found
     raise Unknown(f"no transfer of {reference}")
-
-
-def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
-    """The transfers of a page."""
-    return each(answer, _Transfer, _payout)
 
 
 def _payout(told: _Transfer) -> SeenPayout:
@@ -347,3 +309,16 @@ def _payout(told: _Transfer) -> SeenPayout:
 def banks(answer: ProviderAnswer) -> Sequence[Bank]:
     """The banks of a country."""
     return data(answer, list[Bank])
+
+
+def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
+    """All transactions of a reference."""
+    return each(_Transaction, _payment, lambda told: told.tx_ref == reference)(answer)
+
+
+words = words_of(_Envelope, lambda told: told.message or "refused")
+payment = one(_Transaction, _payment)
+arrived = each(_Transaction, _payment, lambda told: told.status == "successful")
+chargebacks = each(_Chargeback, _dispute)
+payout = one(_Transfer, _payout)
+payouts = each(_Transfer, _payout)

@@ -50,7 +50,13 @@ from tillhouse.providers.payments.provider import (
     StatementRequest,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, check_start, exactly, has_sha512
+from tillhouse.providers.payments.skeleton import (
+    Adapter,
+    check_start,
+    exactly,
+    has_sha512,
+    read_from,
+)
 
 BASE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
@@ -204,13 +210,10 @@ class Monnify(Adapter):
             "refundReason": wanted.reason[:_TEXT_LENGTH_MAX],
             "customerNote": wanted.reason[:_NOTE_LENGTH_MAX],
         }
-        sending = self._refund(credentials, body)
+        path = "/api/v1/refunds/initiate-refund"
+        sending = read_from(self._post(credentials, path, body), answers.refund)
         asked = HeardRefund(wanted.reference, None)
         return await self._done(sending, lambda: self.find_refund(credentials, asked))
-
-    async def _refund(self, credentials: ProviderSecrets, body: Mapping[str, object]) -> SeenRefund:
-        path = "/api/v1/refunds/initiate-refund"
-        return answers.refund(await self._post(credentials, path, body))
 
     async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by our reference, which is Monnify's, too."""
@@ -233,14 +236,9 @@ class Monnify(Adapter):
             "sourceAccountNumber": credentials.secrets["wallet_account"],
             "async": False,
         }
-        sending = self._transfer(credentials, body)
-        return await self._sent(credentials, wanted.reference, sending)
-
-    async def _transfer(
-        self, credentials: ProviderSecrets, body: Mapping[str, object]
-    ) -> SeenPayout:
         path = "/api/v2/disbursements/single"
-        return answers.payout(await self._post(credentials, path, body))
+        sending = read_from(self._post(credentials, path, body), answers.payout)
+        return await self._sent(credentials, wanted.reference, sending)
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""

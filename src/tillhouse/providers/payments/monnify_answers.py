@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from tillhouse.kit.money import largest_remainder
 from tillhouse.providers.payments.calling import ProviderAnswer
-from tillhouse.providers.payments.envelope import Text
+from tillhouse.providers.payments.envelope import Text, one, words_of
 from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
 from tillhouse.providers.payments.monnify_moments import moment
 from tillhouse.providers.payments.provider import (
@@ -151,6 +152,10 @@ class MonnifyPage(msgspec.Struct, frozen=True, kw_only=True):
         return not self.is_last and not is_past
 
 
+class _Named(msgspec.Struct, rename="camel"):
+    account_name: Text
+
+
 class _Refund(msgspec.Struct, rename="camel"):
     refund_reference: Text
     refund_status: str
@@ -158,19 +163,6 @@ class _Refund(msgspec.Struct, rename="camel"):
     transaction_reference: str | None = None
     created_on: str | int | None = None
     comment: str | None = None
-
-
-class _Named(msgspec.Struct, rename="camel"):
-    account_name: Text
-
-
-def words(body: bytes) -> str | None:
-    """Monnify's own words in a refusal; None when it is somebody else's."""
-    try:
-        told = msgspec.json.decode(body, type=_Envelope)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return f"{told.response_code}: {told.response_message}"
 
 
 def is_missing(said: str) -> bool:
@@ -183,11 +175,18 @@ def is_too_alike(said: str) -> bool:
     return said.startswith(_TOO_ALIKE)
 
 
+Line = TypeVar("Line", _Line, _Transfer, _Refund)
+
+
+def _words(told: _Envelope) -> str:
+    return f"{told.response_code}: {told.response_message}"
+
+
 def good(answer: ProviderAnswer) -> ProviderAnswer:
     """An answer whose call went well."""
     told = answer.read(_Envelope)
     if not told.request_successful:
-        raise ProviderRefused(f"{told.response_code}: {told.response_message}")
+        raise ProviderRefused(_words(told))
     return answer
 
 
@@ -199,11 +198,6 @@ def token(answer: ProviderAnswer) -> tuple[str, timedelta]:
     """The token of a login, and how long it lives."""
     told = _data(answer, _Login)
     return told.access_token, timedelta(seconds=told.expires_in)
-
-
-def transaction(answer: ProviderAnswer) -> str:
-    """Monnify's reference of a transaction."""
-    return _data(answer, _Begun).transaction_reference
 
 
 def transaction_of(transaction_id: str | None) -> str | None:
@@ -224,12 +218,6 @@ def opened(answer: ProviderAnswer, amount: Decimal, at: datetime) -> OpenedAccou
         account_name=told.account_name,
         expires_at=None if lives is None else at + timedelta(seconds=lives),
     )
-
-
-def payments(answer: ProviderAnswer) -> Sequence[SeenPayment]:
-    """The transfers to the account of a transaction, each with an id that stays."""
-    told = _data(answer, _Transaction)
-    return answer.exactly(lambda: _payments(told))
 
 
 def _payments(told: _Transaction) -> list[SeenPayment]:
@@ -254,15 +242,6 @@ def _payments(told: _Transaction) -> list[SeenPayment]:
     ]
 
 
-def transactions(answer: ProviderAnswer) -> MonnifyPage:
-    """A page of transactions; those by which money arrived, each as one payment."""
-    told = _data(answer, _Listing[_Line])
-    arrived = [one for one in told.content if one.amount_paid]
-    began = [moment(one.created_on) for one in told.content]
-    lines = answer.exactly(lambda: [_line(one) for one in arrived])
-    return MonnifyPage(payments=lines, began=began, is_last=told.last)
-
-
 def _line(told: _Line) -> SeenPayment:
     paid = from_major(told.amount_paid or Decimal(0), told.currency_code)
     return SeenPayment(
@@ -276,30 +255,41 @@ def _line(told: _Line) -> SeenPayment:
     )
 
 
+def _listed(told: _Refund) -> ListedRefund:
+    return ListedRefund(
+        reference=told.refund_reference if _is_ours(told) else None,
+        provider_reference=told.refund_reference,
+        state=_REFUND_STATES.get(told.refund_status, "pending"),
+        amount=told.refund_amount,
+        transaction_id=told.transaction_reference,
+        at=moment(told.created_on),
+    )
+
+
+def _page(answer: ProviderAnswer, kind: type[Line]) -> tuple[Sequence[Line], MonnifyPage]:
+    """The lines of a page, and when they began."""
+    told = _data(answer, _Listing[kind])
+    began = [moment(one.created_on) for one in told.content]
+    return told.content, MonnifyPage(began=began, is_last=told.last)
+
+
+def transactions(answer: ProviderAnswer) -> MonnifyPage:
+    """A page of transactions; those by which money arrived, each as one payment."""
+    lines, page = _page(answer, _Line)
+    arrived = answer.exactly(lambda: [_line(one) for one in lines if one.amount_paid])
+    return replace(page, payments=arrived)
+
+
 def transfers(answer: ProviderAnswer) -> MonnifyPage:
     """A page of transfers."""
-    told = _data(answer, _Listing[_Transfer])
-    began = [moment(one.created_on) for one in told.content]
-    lines = answer.exactly(lambda: [_payout(one) for one in told.content])
-    return MonnifyPage(payouts=lines, began=began, is_last=told.last)
+    lines, page = _page(answer, _Transfer)
+    return replace(page, payouts=answer.exactly(lambda: [_payout(one) for one in lines]))
 
 
 def listed_refunds(answer: ProviderAnswer) -> MonnifyPage:
     """A page of refunds, ours and others."""
-    told = _data(answer, _Listing[_Refund])
-    began = [moment(one.created_on) for one in told.content]
-    lines = [
-        ListedRefund(
-            reference=one.refund_reference if _is_ours(one) else None,
-            provider_reference=one.refund_reference,
-            state=_REFUND_STATES.get(one.refund_status, "pending"),
-            amount=one.refund_amount,
-            transaction_id=one.transaction_reference,
-            at=moment(one.created_on),
-        )
-        for one in told.content
-    ]
-    return MonnifyPage(refunds=lines, began=began, is_last=told.last)
+    lines, page = _page(answer, _Refund)
+    return replace(page, refunds=[_listed(one) for one in lines])
 
 
 def _is_ours(told: _Refund) -> bool:
@@ -346,9 +336,7 @@ def _payment(
     )
 
 
-def refund(answer: ProviderAnswer) -> SeenRefund:
-    """A refund."""
-    told = _data(answer, _Refund)
+def _refund(told: _Refund) -> SeenRefund:
     state = _REFUND_STATES.get(told.refund_status, "pending")
     return SeenRefund(
         reference=told.refund_reference,
@@ -356,12 +344,6 @@ def refund(answer: ProviderAnswer) -> SeenRefund:
         state=state,
         reason=(told.comment or told.refund_status) if state == "failed" else None,
     )
-
-
-def payout(answer: ProviderAnswer) -> SeenPayout:
-    """A transfer."""
-    told = _data(answer, _Transfer)
-    return answer.exactly(lambda: _payout(told))
 
 
 def _payout(told: _Transfer) -> SeenPayout:
@@ -385,11 +367,12 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
     return None
 
 
-def banks(answer: ProviderAnswer) -> Sequence[Bank]:
-    """All banks."""
-    return _data(answer, list[Bank])
-
-
-def account_name(answer: ProviderAnswer) -> str:
-    """The name of an account's holder."""
-    return _data(answer, _Named).account_name
+words = words_of(_Envelope, _words)
+transaction = one(_Begun, lambda told: told.transaction_reference, _data)
+"""Monnify's reference of a transaction."""
+payments = one(_Transaction, _payments, _data)
+"""The transfers to the account of a transaction, each with an id that stays."""
+refund = one(_Refund, _refund, _data)
+payout = one(_Transfer, _payout, _data)
+banks = one(list[Bank], list, _data)
+account_name = one(_Named, lambda told: told.account_name, _data)

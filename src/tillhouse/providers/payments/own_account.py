@@ -3,24 +3,18 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Generic, TypeVar
 
 import msgspec
 
 from tillhouse.kit.money import EXPONENTS
 from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.envelope import data, each
 from tillhouse.providers.payments.exponents import (
     balance_from_major,
     balance_from_units,
     currencies_of,
 )
 from tillhouse.providers.payments.provider import ProviderBalance
-
-T = TypeVar("T")
-
-
-class _Data(msgspec.Struct, Generic[T]):
-    data: T
 
 
 class _Account(msgspec.Struct):
@@ -42,13 +36,13 @@ def stripe_id(answer: ProviderAnswer) -> str:
 
 def paystack_id(answer: ProviderAnswer) -> str | None:
     """The integration whose customers are listed; None: it has none yet."""
-    told = answer.read(_Data[list[_Customer]]).data
+    told = data(answer, list[_Customer])
     return _first([one.integration for one in told])
 
 
 def flutterwave_id(answer: ProviderAnswer) -> str | None:
     """The account whose transactions are listed; None: it has none yet."""
-    told = answer.read(_Data[list[_Transaction]]).data
+    told = data(answer, list[_Transaction])
     return _first([one.account_id for one in told])
 
 
@@ -107,31 +101,27 @@ def _by_currency(sums: Sequence[_Sum]) -> defaultdict[str, Decimal]:
     return found
 
 
-def paystack_balances(answer: ProviderAnswer) -> Sequence[ProviderBalance]:
-    """The balance of each currency."""
-    told, known = answer.read(_Data[list[_PaystackBalance]]).data, currencies_of("paystack")
-    return answer.exactly(
-        lambda: [
-            ProviderBalance(one.currency, balance_from_units("paystack", one.balance, one.currency))
-            for one in told
-            if one.currency in known
-        ]
+def _paystack(told: _PaystackBalance) -> ProviderBalance:
+    available = balance_from_units("paystack", told.balance, told.currency)
+    return ProviderBalance(told.currency, available)
+
+
+def _flutterwave(told: _FlutterwaveBalance) -> ProviderBalance:
+    ledger = told.ledger_balance
+    return ProviderBalance(
+        told.currency,
+        balance_from_major(told.available_balance, told.currency),
+        None if ledger is None else balance_from_major(ledger, told.currency),
     )
 
 
-def flutterwave_balances(answer: ProviderAnswer) -> Sequence[ProviderBalance]:
-    """The balances of each currency of the world; it has others of its own."""
-    told = answer.read(_Data[list[_FlutterwaveBalance]]).data
-
-    def balance(one: _FlutterwaveBalance) -> ProviderBalance:
-        ledger = one.ledger_balance
-        return ProviderBalance(
-            one.currency,
-            balance_from_major(one.available_balance, one.currency),
-            None if ledger is None else balance_from_major(ledger, one.currency),
-        )
-
-    return answer.exactly(lambda: [balance(one) for one in told if one.currency in EXPONENTS])
+paystack_balances = each(
+    _PaystackBalance, _paystack, lambda told: told.currency in currencies_of("paystack")
+)
+flutterwave_balances = each(
+    _FlutterwaveBalance, _flutterwave, lambda told: told.currency in EXPONENTS
+)
+"""The balances of each currency of the world; it has others of its own."""
 
 
 def monnify_balances(answer: ProviderAnswer, currency: str) -> Sequence[ProviderBalance]:

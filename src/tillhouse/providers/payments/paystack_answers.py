@@ -6,7 +6,7 @@ from decimal import Decimal
 import msgspec
 
 from tillhouse.providers.payments.calling import ProviderAnswer
-from tillhouse.providers.payments.envelope import Text, data, each, moment, one
+from tillhouse.providers.payments.envelope import Text, data, each, moment, one, words_of
 from tillhouse.providers.payments.exponents import fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -151,12 +151,7 @@ class _Banks(msgspec.Struct):
     meta: _Meta | None = None
 
 
-def words(body: bytes) -> str | None:
-    """Paystack's own words in a refusal; None when it is somebody else's."""
-    try:
-        told = msgspec.json.decode(body, type=_Envelope)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+def _words(told: _Envelope) -> str:
     return f"{told.code}: {told.message}" if told.code else told.message
 
 
@@ -180,12 +175,8 @@ def opened(answer: ProviderAnswer) -> OpenedAccount:
     )
 
 
-def payment(answer: ProviderAnswer) -> SeenPayment:
-    """A transaction, without the fees that its payer bore on top."""
-    return one(answer, _Transaction, _payment)
-
-
 def _payment(told: _Transaction) -> SeenPayment:
+    """A transaction, without the fees that its payer bore on top."""
     amount = from_units("paystack", told.amount, told.currency)
     asked = from_units("paystack", told.requested_amount or told.amount, told.currency)
     fees = fee_from_units("paystack", told.fees or Decimal(0), told.currency)
@@ -206,20 +197,9 @@ def _payment(told: _Transaction) -> SeenPayment:
     )
 
 
-def payments(answer: ProviderAnswer) -> Sequence[SeenPayment]:
-    """The transactions of a page by which money arrived, or went back since."""
-    moved = ("success", "reversed")
-    return each(answer, _Transaction, _payment, lambda told: told.status in moved)
-
-
 def has_more(answer: ProviderAnswer, page: int) -> bool:
     """Whether another page follows this one."""
     return page < answer.read(_Listing).meta.page_count
-
-
-def disputes(answer: ProviderAnswer) -> Sequence[SeenDispute]:
-    """A page of disputes."""
-    return each(answer, _Dispute, _dispute)
 
 
 def _dispute(told: _Dispute) -> SeenDispute:
@@ -281,11 +261,6 @@ def _refunded(there: Sequence[_Refund], currency: str) -> tuple[Decimal, Decimal
     return ours, others
 
 
-def listed_refunds(answer: ProviderAnswer) -> Sequence[ListedRefund]:
-    """A page of refunds, ours and others, but for those of disputes."""
-    return each(answer, _Refund, _listed, lambda told: not told.dispute)
-
-
 def _listed(told: _Refund) -> ListedRefund:
     of = told.transaction.id if isinstance(told.transaction, _PaidTransaction) else told.transaction
     return ListedRefund(
@@ -314,16 +289,6 @@ def _refund(told: _Refund, reference: str | None) -> SeenRefund:
     )
 
 
-def payout(answer: ProviderAnswer) -> SeenPayout:
-    """A transfer."""
-    return one(answer, _Transfer, _payout)
-
-
-def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
-    """The transfers of a page."""
-    return each(answer, _Transfer, _payout)
-
-
 def _payout(told: _Transfer) -> SeenPayout:
     state = _PAYOUT_STATES.get(told.status, "processing")
     amount = told.amount
@@ -346,12 +311,19 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
     return None
 
 
-def recipient(answer: ProviderAnswer) -> str:
-    """The code of a recipient."""
-    return data(answer, _Recipient).recipient_code
-
-
 def banks(answer: ProviderAnswer) -> tuple[Sequence[Bank], str | None]:
     """A page of banks, and where the next begins."""
     told = answer.read(_Banks)
     return told.data, told.meta.next if told.meta else None
+
+
+words = words_of(_Envelope, _words)
+payment = one(_Transaction, _payment)
+payments = each(_Transaction, _payment, lambda told: told.status in ("success", "reversed"))
+"""The transactions of a page by which money arrived, or went back since."""
+disputes = each(_Dispute, _dispute)
+listed_refunds = each(_Refund, _listed, lambda told: not told.dispute)
+"""A page of refunds, ours and others, but for those of disputes."""
+payout = one(_Transfer, _payout)
+payouts = each(_Transfer, _payout)
+recipient = one(_Recipient, lambda told: told.recipient_code)

@@ -108,6 +108,11 @@ def exactly(write: Callable[[], T]) -> T:
         raise ProviderRefused(str(error)) from None
 
 
+async def read_from(asking: Awaitable[ProviderAnswer], read: Callable[[ProviderAnswer], T]) -> T:
+    """The thing that an answer is about."""
+    return read(await asking)
+
+
 async def executed(asking: Awaitable[ProviderAnswer]) -> ProviderAnswer:
     """The answer to a change; where the credentials are refused nothing was executed."""
     try:

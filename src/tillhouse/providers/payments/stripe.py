@@ -158,7 +158,7 @@ class Stripe(Adapter):
             search = f"metadata['reference']:'{heard.reference}'"
             query = urlencode({"query": search, "expand[]": f"data.{_OF_CHARGE}"})
             path = f"/v1/payment_intents/search?{query}"
-            return answers.payments(await self._look(credentials, path))
+            return answers.payments(await self._look(credentials, path))[0]
         return []
 
     async def _with_returns(

@@ -1,6 +1,6 @@
 """Stripe's answers: objects, with their expanded members."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Generic, TypeVar
@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.kit.money import round_money
 from tillhouse.providers.payments.calling import ProviderAnswer
-from tillhouse.providers.payments.envelope import Text
+from tillhouse.providers.payments.envelope import Text, one, words_of
 from tillhouse.providers.payments.exponents import NotExact, fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
     OWN_REFUND,
@@ -24,6 +24,7 @@ from tillhouse.providers.payments.provider import (
     Unknown,
 )
 
+S = TypeVar("S")
 Moment = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 _PAYMENT_STATES: dict[str, PaymentState] = {"succeeded": "successful", "canceled": "failed"}
@@ -150,13 +151,8 @@ class StripePayment(msgspec.Struct, frozen=True):
     has_refunds: bool
 
 
-def words(body: bytes) -> str | None:
-    """Stripe's own words in a refusal; None when it is somebody else's."""
-    try:
-        error = msgspec.json.decode(body, type=_Refusal).error
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return f"{error.code or error.type}: {error.message}"
+def _words(told: _Refusal) -> str:
+    return f"{told.error.code or told.error.type}: {told.error.message}"
 
 
 def opened(answer: ProviderAnswer) -> OpenedAccount:
@@ -166,29 +162,10 @@ def opened(answer: ProviderAnswer) -> OpenedAccount:
     return OpenedAccount(provider_reference=told.id, url=told.url, expires_at=ends)
 
 
-def payment(answer: ProviderAnswer) -> StripePayment:
-    """The payment of an intent."""
-    told = answer.read(_Intent)
-    return answer.exactly(lambda: _payment(told))
-
-
 def payments_of_page(answer: ProviderAnswer) -> Sequence[StripePayment]:
     """The payment of a page: none before somebody tries to pay."""
     told = answer.read(_Page).payment_intent
     return [] if told is None else [answer.exactly(lambda: _payment(told))]
-
-
-def payments(answer: ProviderAnswer) -> Sequence[StripePayment]:
-    """The payments that a search found."""
-    told = answer.read(_List[_Intent]).data
-    return answer.exactly(lambda: [_payment(one) for one in told])
-
-
-def statement(answer: ProviderAnswer) -> tuple[Sequence[StripePayment], str | None]:
-    """The payments of a page that arrived, and where the next page begins."""
-    told = answer.read(_List[_Intent])
-    arrived = [one for one in told.data if one.status == "succeeded"]
-    return answer.exactly(lambda: [_payment(one) for one in arrived]), told.following
 
 
 def _payment(told: _Intent) -> StripePayment:
@@ -223,12 +200,6 @@ def _fee(amount: Decimal, currency: str, charge: _Charge | None) -> Decimal:
     if not is_sane or not 0 <= settled.fee <= settled.amount < 10**15 or not settled.amount:
         raise NotExact(f"{settled.fee} of {settled.amount} is no fee")
     return round_money(amount * settled.fee / settled.amount, currency)
-
-
-def disputes(answer: ProviderAnswer) -> tuple[Sequence[SeenDispute], str | None]:
-    """A page of disputes, and where the next page begins."""
-    told = answer.read(_List[_Dispute])
-    return answer.exactly(lambda: [_dispute(one) for one in told.data]), told.following
 
 
 def _dispute(told: _Dispute) -> SeenDispute:
@@ -292,12 +263,6 @@ def _fee_back(told: _Refund, currency: str) -> Decimal:
     return fee_from_units("stripe", max(-settled.fee, Decimal(0)), currency)
 
 
-def listed_refunds(answer: ProviderAnswer) -> tuple[Sequence[ListedRefund], str | None]:
-    """A page of refunds, ours and others, and where the next page begins."""
-    told = answer.read(_List[_Refund])
-    return answer.exactly(lambda: [_listed(one) for one in told.data]), told.following
-
-
 def _listed(told: _Refund) -> ListedRefund:
     return ListedRefund(
         reference=told.metadata.reference if told.metadata is not None else None,
@@ -307,11 +272,6 @@ def _listed(told: _Refund) -> ListedRefund:
         transaction_id=told.payment_intent,
         at=None if told.created is None else datetime.fromtimestamp(told.created, UTC),
     )
-
-
-def refund(answer: ProviderAnswer) -> SeenRefund:
-    """One refund; unknown when it isn't ours."""
-    return _refund(answer.read(_Refund))
 
 
 def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund:
@@ -341,3 +301,25 @@ def _refund(told: _Refund) -> SeenRefund:
         state=state,
         reason=(told.failure_reason or told.status) if state == "failed" else None,
     )
+
+
+def _list(
+    kind: type[Line], convert: Callable[[Line], S], fits: Callable[[Line], bool] = lambda _: True
+) -> Callable[[ProviderAnswer], tuple[Sequence[S], str | None]]:
+    """A reader of pages: those lines that fit, and where the next page begins."""
+    return one(
+        _List[kind],
+        lambda told: ([convert(line) for line in told.data if fits(line)], told.following),
+        ProviderAnswer.read,
+    )
+
+
+words = words_of(_Refusal, _words)
+payment = one(_Intent, _payment, ProviderAnswer.read)
+payments = _list(_Intent, _payment)
+statement = _list(_Intent, _payment, lambda told: told.status == "succeeded")
+"""The payments of a page that arrived."""
+disputes = _list(_Dispute, _dispute)
+listed_refunds = _list(_Refund, _listed)
+refund = one(_Refund, _refund, ProviderAnswer.read)
+"""One refund; unknown when it isn't ours."""

@@ -38,11 +38,11 @@ async def insert_session(
     db: Db, book_id: BookId, session_id: UUID, table_id: TableId, covers: int | None, now: datetime
 ) -> bool:
     """An open session; False when the table has one already."""
-    made = await db.fetchval(
+    return await db.execute_one(
         """
         INSERT INTO table_sessions (book_id, id, table_id, status, covers, opened_at, updated_at)
         VALUES ($1, $2, $3, 'open', $4, $5, $5)
-        ON CONFLICT (book_id, table_id) WHERE status = 'open' DO NOTHING RETURNING id
+        ON CONFLICT (book_id, table_id) WHERE status = 'open' DO NOTHING
         """,
         book_id,
         session_id,
@@ -50,7 +50,6 @@ async def insert_session(
         covers,
         now,
     )
-    return made is not None
 
 
 async def find_open_session(db: Db, book_id: BookId, table_id: TableId) -> UUID | None:

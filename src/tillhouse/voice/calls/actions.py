@@ -1,6 +1,5 @@
 """Calls: place, list, show, cancel, and their transcripts."""
 
-from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -8,7 +7,6 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import plain_words, word_query
-from tillhouse.db.newest import find_newest_with_words
 from tillhouse.http.route import Reply
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
@@ -107,7 +105,7 @@ async def list_page(call: Call, wanted: CallFilter) -> PageOf[VoiceCall]:
         return PageOf([], meta(page, 0))
     query = await _query(call, wanted)
     if query.words is not None:
-        ids = await _search(call, query)
+        ids = await searching.CALL_SEARCH.find(call.db, call.book.id, query)
         shown = ids[page.offset : page.offset + page.per_page]
         rows = await searching.list_found(call.db, call.book.id, shown) if shown else []
         return PageOf([_shown(call, row) for row in rows], meta(page, len(ids)))
@@ -120,16 +118,6 @@ async def list_page(call: Call, wanted: CallFilter) -> PageOf[VoiceCall]:
     else:
         rows = await reading.list_calls(call.db, call.book.id, query, page, total)
     return PageOf([_shown(call, row) for row in rows], meta(page, total))
-
-
-async def _search(call: Call, query: reading.CallQuery) -> Sequence[UUID]:
-    """The newest calls that a search finds."""
-    book = (call.db, call.book.id)
-    return await find_newest_with_words(
-        lambda: searching.find_in_sample(*book, query),
-        lambda: searching.find_among_newest(*book, query),
-        lambda: searching.find_by_words(*book, query),
-    )
 
 
 async def _query(call: Call, wanted: CallFilter) -> reading.CallQuery:

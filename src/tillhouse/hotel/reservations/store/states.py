@@ -10,8 +10,9 @@ from tillhouse.db.pool import Db
 from tillhouse.hotel.reservations.store.reading import SHOWN, SHOWN_FROM
 from tillhouse.kit.ids import BookId, BookKey
 
+_CHANGE: LiteralString = "WITH v AS (UPDATE hotel_reservations SET "
 _CHANGED: LiteralString = (
-    "WHERE book_id = $1 AND id = $2 RETURNING *)" + SHOWN + " FROM v " + SHOWN_FROM
+    " WHERE book_id = $1 AND id = $2 RETURNING *)" + SHOWN + " FROM v " + SHOWN_FROM
 )
 
 
@@ -29,12 +30,7 @@ async def lock_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> boo
 async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | None:
     """Somebody has moved in."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET status = 'checked_in', checked_in_at = $3,
-                updated_at = $3
-        """
-        + _CHANGED,
+        _CHANGE + "status = 'checked_in', checked_in_at = $3, updated_at = $3" + _CHANGED,
         *key,
         now,
     )
@@ -43,11 +39,7 @@ async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | Non
 async def update_check_in_undone(db: Db, key: BookKey, now: datetime) -> Record | None:
     """Undo a check-in: the guest is expected, as before."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET status = 'booked', checked_in_at = NULL, updated_at = $3
-        """
-        + _CHANGED,
+        _CHANGE + "status = 'booked', checked_in_at = NULL, updated_at = $3" + _CHANGED,
         *key,
         now,
     )
@@ -56,12 +48,7 @@ async def update_check_in_undone(db: Db, key: BookKey, now: datetime) -> Record 
 async def update_checked_out(db: Db, key: BookKey, now: datetime) -> Record | None:
     """Somebody has left."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET status = 'checked_out', checked_out_at = $3,
-                updated_at = $3
-        """
-        + _CHANGED,
+        _CHANGE + "status = 'checked_out', checked_out_at = $3, updated_at = $3" + _CHANGED,
         *key,
         now,
     )
@@ -70,9 +57,8 @@ async def update_checked_out(db: Db, key: BookKey, now: datetime) -> Record | No
 async def update_confirmed(db: Db, key: BookKey, now: datetime) -> Record | None:
     """The guest says that they will come; the first time counts."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET confirmed_at = coalesce(confirmed_at, $3),
+        _CHANGE
+        + """confirmed_at = coalesce(confirmed_at, $3),
                 updated_at = CASE WHEN confirmed_at IS NULL THEN $3 ELSE updated_at END
         """
         + _CHANGED,
@@ -86,9 +72,8 @@ async def update_cancelled(
 ) -> Record | None:
     """A reservation was cancelled: its room is free again."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET status = 'cancelled', cancelled_at = $4,
+        _CHANGE
+        + """status = 'cancelled', cancelled_at = $4,
                 cancel_reason = $3, updated_at = $4
         """
         + _CHANGED,
@@ -101,11 +86,7 @@ async def update_cancelled(
 async def update_no_show(db: Db, key: BookKey, now: datetime) -> Record | None:
     """The guest didn't come: the room is free again."""
     return await db.fetchrow(
-        """
-        WITH v AS (
-            UPDATE hotel_reservations SET status = 'no_show', no_show_at = $3, updated_at = $3
-        """
-        + _CHANGED,
+        _CHANGE + "status = 'no_show', no_show_at = $3, updated_at = $3" + _CHANGED,
         *key,
         now,
     )

@@ -1,20 +1,15 @@
 """Statements that hold withdrawals against the ledger."""
 
 from collections.abc import Sequence
-from typing import LiteralString
 from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.stored_ids import StoredIds
+from tillhouse.jobs.store import StuckRows
 
-
-async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are withdrawals."""
-    rows = await db.fetch(
-        "SELECT id FROM withdrawals WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
-    )
-    return {row["id"] for row in rows}
+find_there = StoredIds("withdrawals")
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
@@ -55,47 +50,18 @@ async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Seq
     )
 
 
-# A withdrawal that is frozen and was not handed over gets its job back when withdrawals go again.
-_STUCK: LiteralString = """
-    w.status IN ('requested', 'processing')
-        AND NOT EXISTS (SELECT FROM jobs j
-            WHERE j.book_id = w.book_id AND j.subject_id = w.id AND j.dead_at IS NULL
-                AND j.kind IN ('withdrawal', 'withdrawal_look'))
+STUCK_WITHDRAWALS = StuckRows(
+    "withdrawals w",
+    shown="w.id, w.status, w.provider",
+    kinds="'withdrawal', 'withdrawal_look'",
+    # One that is frozen and was not handed over gets its job back when withdrawals go again.
+    on_their_way="""w.status IN ('requested', 'processing')
         AND NOT EXISTS (SELECT FROM jobs j
             WHERE j.book_id = w.book_id AND j.kind = 'payouts_resumed' AND j.dead_at IS NULL)
         AND NOT EXISTS (SELECT FROM payout_controls c
             WHERE c.book_id = w.book_id AND c.frozen_at IS NOT NULL
-                AND (w.status = 'requested' OR NOT w.is_unclear))
-"""
-
-
-async def list_stuck(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
-    """Withdrawals of a book that no job brings to their end, with why the last one gave up."""
-    return await db.fetch(
-        """
-        SELECT w.id, w.status, w.provider, coalesce((
-                SELECT j.reason FROM jobs j
-                WHERE j.book_id = w.book_id AND j.subject_id = w.id AND j.dead_at IS NOT NULL
-                    AND j.kind IN ('withdrawal', 'withdrawal_look')
-                ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
-        FROM withdrawals w WHERE w.book_id = $1 AND
-        """
-        + _STUCK
-        + " ORDER BY w.id LIMIT $2",
-        book_id,
-        limit,
-    )
-
-
-async def count_stuck(db: Db) -> Record:
-    """How many are stuck in all books, and of how many books they are."""
-    [row] = await db.fetch(
-        """
-        SELECT count(*) AS count, count(DISTINCT w.book_id) AS books FROM withdrawals w WHERE
-        """
-        + _STUCK
-    )
-    return row
+                AND (w.status = 'requested' OR NOT w.is_unclear))""",
+)
 
 
 async def list_false_spends(db: Db, book_id: UUID) -> Sequence[Record]:

@@ -183,23 +183,16 @@ async def update_ended(
             provider_reference = coalesce($4, provider_reference),
             failure_reason = CASE WHEN $3::withdrawal_status = 'completed' THEN NULL
                 ELSE coalesce($5, failure_reason) END,
-            fee = coalesce($6, fee), fee_due = coalesce($10, fee_due), amount_due = $11,
-            payout_transfer_id = coalesce($7, payout_transfer_id),
-            transaction_id = coalesce(transaction_id, $9),
-            is_unclear = false, ended_at = $8, updated_at = $8
+            fee = coalesce($6, fee), fee_due = coalesce($7, fee_due), amount_due = $8,
+            payout_transfer_id = coalesce($9, payout_transfer_id),
+            transaction_id = coalesce(transaction_id, $10),
+            is_unclear = false, ended_at = $11, updated_at = $11
         WHERE book_id = $1 AND id = $2
         """,
         state.book_id,
         state.id,
-        ending.status,
-        ending.provider_reference,
-        ending.reason,
-        ending.fee,
-        ending.payout_transfer_id,
+        *msgspec.structs.astuple(ending),
         now,
-        ending.transaction_id,
-        ending.fee_due,
-        ending.amount_due,
     )
 
 

@@ -6,13 +6,12 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.db.word_search import WordSearch
 from tillhouse.kit.ids import BookId
 from tillhouse.voice.calls.store.reading import CALL, CallQuery, and_filters
 
-_CALLS = Searched("c", "c.created_at DESC, c.id DESC")
 _TEXT: LiteralString = "coalesce(c.customer_name, '') || ' ' || c.purpose"
 _WORDS: LiteralString = "customer_words(c.book_id, " + _TEXT + ") @@ customer_query($1, $)"
 # Told sooner than the words of a text, and true of each text that has them.
@@ -21,35 +20,6 @@ _OF_BOOK: LiteralString = """
     SELECT c.book_id, c.id, c.created_at, c.customer_name, c.purpose
     FROM voice_calls c WHERE c.book_id = $1
 """
-
-
-async def find_in_sample(db: Db, book_id: BookId, query: CallQuery) -> tuple[int, Sequence[UUID]]:
-    """How many of the newest calls were looked at, and those of them that the words find."""
-    where = Where(book_id)
-    newest = _newest(where, query, SAMPLE)
-    found = _and_words(Where(*where.args), query)
-    [row] = await db.fetch(_CALLS.in_sample(newest, found.sql()), *found.args)
-    return row["looked"], row["ids"]
-
-
-async def find_among_newest(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
-    """The newest that the words find, come upon in the order of time."""
-    where = Where(book_id)
-    newest = _newest(where, query, LOOKED_MAX)
-    found = _and_words(Where(*where.args), query)
-    limit = found.slot(FOUND_MAX)
-    rows = await db.fetch(_CALLS.among_newest(newest, found.sql(), limit), *found.args)
-    return [row["id"] for row in rows]
-
-
-async def find_by_words(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
-    """The newest that the words find: all are looked up by the words, then put in order."""
-    where = and_filters(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
-    where.and_(_WORDS, query.words)
-    found: LiteralString = "SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1"
-    found += where.sql()
-    rows = await db.fetch(_CALLS.by_words(found, where.slot(FOUND_MAX)), *where.args)
-    return [row["id"] for row in rows]
 
 
 async def list_found(db: Db, book_id: BookId, ids: Sequence[UUID]) -> Sequence[Record]:
@@ -77,3 +47,13 @@ def _and_words(where: Where, query: CallQuery) -> Where:
     for letters in query.letters:
         where.and_(_HAS_LETTERS, letters)
     return where.and_(_WORDS, query.words)
+
+
+def _found(where: Where, query: CallQuery) -> LiteralString:
+    and_filters(where, query).and_("c.status = ANY($)", query.statuses).and_(_WORDS, query.words)
+    return "SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1" + where.sql()
+
+
+CALL_SEARCH = WordSearch(
+    CallQuery, "c", "c.created_at DESC, c.id DESC", _newest, _and_words, _found
+)
