@@ -31,6 +31,8 @@ from tillhouse.providers.payments.provider import (
 )
 
 FLUTTERWAVE = VENDORS[1]
+# More lines than are read of a list, ten to a page.
+_BEYOND = 200
 
 
 @pytest.fixture
@@ -227,6 +229,22 @@ async def test_a_refund_is_found_on_any_page(sim: FlutterwaveSimulator) -> None:
         await adapter.refund(sim.credentials, refund_request(FLUTTERWAVE, payment, "1"))
     await adapter.refund(sim.credentials, first)
     assert len(sim.refunds) == 12
+
+
+async def test_a_long_list_proves_no_refund_missing(sim: FlutterwaveSimulator) -> None:
+    """One that lies behind all that is read was made all the same: it isn't made again."""
+    payment = await paid(FLUTTERWAVE, sim)
+    adapter = Flutterwave(sim.base_url)
+    first = refund_request(FLUTTERWAVE, payment, "1")
+    await adapter.refund(sim.credentials, first)
+    for _ in range(_BEYOND):
+        sim.refund_by_dashboard(payment.reference, Decimal(2))
+    with pytest.raises(NotReached, match="too long"):
+        await adapter.refund(sim.credentials, first)
+    heard = HeardRefund(first.reference, None, transaction_id=payment.transaction_id)
+    with pytest.raises(NotReached, match="too long"):
+        await adapter.find_refund(sim.credentials, heard)
+    assert len(sim.refunds) == 1 + _BEYOND
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,6 @@ class BearerAdapter(Adapter):
     balances: str
     # The path of each list, and how its lines are read.
     lists: Mapping[StatementOf, tuple[str, Lines]]
-    # Whether a list that is longer than is read fails, since it proves nothing missing.
-    refuses_long_lists: bool = False
 
     def __init__(
         self,
@@ -67,17 +65,25 @@ class BearerAdapter(Adapter):
         return ProviderListPage(**{asked.of: lines(answer)}, following=following)
 
     async def _pages(
-        self, credentials: ProviderSecrets, path: str, query: Mapping[str, str]
+        self,
+        credentials: ProviderSecrets,
+        path: str,
+        query: Mapping[str, str],
+        *,
+        proves: bool = True,
     ) -> AsyncIterator[ProviderAnswer]:
-        """The pages of a list, the first ones."""
+        """The pages of a list, the first ones.
+
+        A list that is longer than is read proves nothing missing, and fails where it has to.
+        """
         for page in range(1, _PAGES_MAX + 1):
             numbered = urlencode({**query, "page": str(page)})
             answer = await self._look(credentials, f"{path}?{numbered}")
             yield answer
             if not self._has_more(answer, page):
                 return
-        if self.refuses_long_lists:
-            raise NotReached("the list of refunds is too long")
+        if proves:
+            raise NotReached(f"the list of {path} is too long")
 
     async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         return await self._call(ProviderRequest(path=path, headers=_headers(credentials)))

@@ -82,7 +82,6 @@ class Paystack(BearerAdapter):
         "refunds": ("/refund", answers.listed_refunds),
         "disputes": ("/dispute", answers.disputes),
     }
-    refuses_long_lists = True
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         super().__init__(Caller(base_url, timeout_s), answers.words, answers.good)
@@ -204,10 +203,7 @@ class Paystack(BearerAdapter):
     def _refunds(
         self, credentials: ProviderSecrets, transaction_id: str | None, since: datetime | None
     ) -> AsyncIterator[ProviderAnswer]:
-        """The refunds of a payment by pages, back to a moment.
-
-        A list that is longer than is read proves nothing missing.
-        """
+        """The refunds of a payment by pages, back to a moment."""
         query = {"perPage": str(_PAGE)}
         if transaction_id is not None:
             query["transaction"] = transaction_id
