@@ -24,12 +24,10 @@ kinds AS MATERIALIZED (
         paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer, sum(o.paid_by_pos) AS
         paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay, sum(o.paid_by_credit) AS
         paid_by_credit, sum(o.paid_by_other) AS paid_by_other FROM (SELECT t.status,
-        t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id, t.is_automated,
-        t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount, t.refunded_amount,
-        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay, t.paid_by_credit,
-        t.paid_by_other FROM order_tallies t WHERE t.book_id = $1 AND t.period = 'ever' UNION ALL
-        SELECT t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.payment_status, t.store_id, t.orders, t.total_amount, t.remaining_amount,
+        t.refunded_amount, t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other FROM order_totals t WHERE t.book_id = $1 UNION ALL SELECT
+        t.status, t.payment_status, t.store_id, t.orders, t.total_amount, t.remaining_amount,
         t.refunded_amount, t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
         t.paid_by_credit, t.paid_by_other FROM order_tally_changes t WHERE t.book_id = $1) o GROUP
         BY 1, 2),

@@ -28,8 +28,7 @@ whole AS (
         coalesce(sum(w.orders) FILTER (WHERE w.status = 'pending'), 0)::bigint
             AS pending_orders_count
     FROM (
-        SELECT t.status, t.orders FROM order_tallies t
-        WHERE t.book_id = $1 AND t.period = 'ever'
+        SELECT t.status, t.orders FROM order_totals t WHERE t.book_id = $1
         UNION ALL
         SELECT c.status, c.orders FROM order_tally_changes c WHERE c.book_id = $1
     ) w

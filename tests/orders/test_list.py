@@ -188,7 +188,7 @@ async def _within(services: Services, history: History, query: Query, page: Page
     async with services.pool.reading() as db:
         if not query.keys() & DETAILS:
             times = await page_windows.list_days(db, book, asked, page)
-        elif asked.reaches(Reach.KIND):
+        elif asked.reaches(Reach.TOTAL, Reach.KIND):
             times = await page_windows.list_days_in_months(db, book, asked, page)
         else:
             times = await page_windows.list_months(db, book, asked, page)

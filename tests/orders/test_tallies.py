@@ -102,6 +102,41 @@ KEPT_IN_DETAIL = """
         OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
         OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
 """
+SCAN_OF_TOTALS = """
+    SELECT status, payment_status, store_id, count(*) AS orders,
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
+    FROM orders
+    WHERE book_id = $1 AND deleted_at IS NULL
+    GROUP BY 1, 2, 3
+"""
+KEPT_TOTALS = """
+    SELECT status, payment_status, store_id, sum(orders) AS orders,
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
+    FROM (
+        SELECT status, payment_status, store_id, orders, total_amount, remaining_amount,
+            refunded_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay,
+            paid_by_credit, paid_by_other
+        FROM order_totals WHERE book_id = $1
+        UNION ALL
+        SELECT status, payment_status, store_id, orders, total_amount, remaining_amount,
+            refunded_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay,
+            paid_by_credit, paid_by_other
+        FROM order_tally_changes WHERE book_id = $1
+    ) t
+    GROUP BY 1, 2, 3
+    HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+        OR sum(refunded_amount) <> 0
+        OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
+        OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
+"""
 
 
 def _rows(found: Any) -> set[tuple[Any, ...]]:
@@ -116,6 +151,8 @@ async def _check(sql: asyncpg.Connection, book_id: str) -> None:
     for level in ("month", "millennium"):
         scanned = _rows(await sql.fetch(SCAN_IN_DETAIL, book_id, level))
         assert _rows(await sql.fetch(KEPT_IN_DETAIL, book_id, level)) == scanned
+    scanned = _rows(await sql.fetch(SCAN_OF_TOTALS, book_id))
+    assert _rows(await sql.fetch(KEPT_TOTALS, book_id)) == scanned
 
 
 def _sale(chance: random.Random, user_id: str) -> dict[str, Any]:

@@ -18,8 +18,8 @@ _COUNTS = """
                     FILTER (WHERE k.status IN ('pending', 'completed')
                         AND k.payment_status IN ('pending', 'partial')), 0))
             FROM (
-                SELECT t.status, t.payment_status, t.orders FROM order_tallies t
-                WHERE t.book_id = $1 AND t.period = 'ever'
+                SELECT t.status, t.payment_status, t.orders FROM order_totals t
+                WHERE t.book_id = $1
                 UNION ALL
                 SELECT c.status, c.payment_status, c.orders FROM order_tally_changes c
                 WHERE c.book_id = $1

@@ -87,6 +87,8 @@ KINDS: tuple[LiteralString, ...] = (
     "is_automated", "is_fulfilled",
 )  # fmt: skip
 """The columns by which orders are of one kind: a tally has the sums of each kind."""
+OF_TOTALS: tuple[LiteralString, ...] = ("status", "payment_status", "store_id")
+"""Those of them by which the totals of a book are kept as well: there are few."""
 DETAILS: tuple[LiteralString, ...] = (
     "recorded_by_id", "served_by_id", "academic_term_id", "tag_ids",
 )  # fmt: skip

@@ -32,6 +32,7 @@ ROOM = Room(
     kept_tables=(
         "order_items",
         "order_storage",
+        "order_totals",
         "orders",
         "payments",
         "receipts",

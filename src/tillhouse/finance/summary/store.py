@@ -98,8 +98,8 @@ _PENDING: LiteralString = """
         SELECT coalesce(sum(p.orders), 0)::bigint AS orders,
             coalesce(sum(p.remaining_amount), 0) AS remaining_amount
         FROM (
-            SELECT t.status, t.store_id, t.orders, t.remaining_amount FROM order_tallies t
-            WHERE t.book_id = $1 AND t.period = 'ever'
+            SELECT t.status, t.store_id, t.orders, t.remaining_amount FROM order_totals t
+            WHERE t.book_id = $1
             UNION ALL
             SELECT c.status, c.store_id, c.orders, c.remaining_amount
             FROM order_tally_changes c WHERE c.book_id = $1

@@ -99,7 +99,7 @@ async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindow
     here = call.db, call.book.id, query, page
     if not query.reaches(Reach.DETAIL):
         return await page_windows.list_days(*here)
-    if query.reaches(Reach.KIND):
+    if query.reaches(Reach.TOTAL, Reach.KIND):
         return await page_windows.list_days_in_months(*here)
     return await page_windows.list_months(*here)
 

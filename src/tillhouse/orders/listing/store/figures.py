@@ -15,11 +15,12 @@ from tillhouse.db.where import Where
 from tillhouse.kit.columns import each
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.spans import span
-from tillhouse.orders.columns import DETAILS, KINDS, METHODS, SUMS
+from tillhouse.orders.columns import DETAILS, KINDS, METHODS, OF_TOTALS, SUMS
 from tillhouse.orders.listing.store.query import (
     BUYERS,
     ROWS,
     OrderQuery,
+    Reach,
     and_dates,
     and_details,
     and_kinds,
@@ -54,8 +55,7 @@ WHOLE: LiteralString = """
         FROM ("""
 """Figures of the whole book, from rows `w`."""
 _WHOLE_EVER: LiteralString = """
-            SELECT t.status, t.orders FROM order_tallies t
-            WHERE t.book_id = $1 AND t.period = 'ever'
+            SELECT t.status, t.orders FROM order_totals t WHERE t.book_id = $1
             UNION ALL
             SELECT c.status, c.orders FROM order_tally_changes c WHERE c.book_id = $1
         ) w
@@ -134,6 +134,14 @@ KIND_OF_ONE: LiteralString = " " + of_one("r", (*KINDS, *SUMS)) + " "
 _DETAIL: LiteralString = " " + each("t.{0}", (*KINDS, *SUMS, *DETAILS)) + " "
 _DETAIL_OF_ONE: LiteralString = " " + of_one("r", (*KINDS, *SUMS, *DETAILS)) + " "
 
+_TOTAL: LiteralString = " " + each("t.{0}", (*OF_TOTALS, *SUMS)) + " "
+_TOTALS: LiteralString = (
+    "SELECT"
+    + _TOTAL
+    + "FROM order_totals t WHERE t.book_id = $1 UNION ALL SELECT"
+    + _TOTAL
+    + "FROM order_tally_changes t WHERE t.book_id = $1"
+)
 _EVER: LiteralString = (
     "SELECT"
     + KIND
@@ -228,7 +236,8 @@ _TALLIES_OF_TODAY: LiteralString = (
                 AND r.occurred_at < (SELECT greatest(ends, midnight_after) FROM utc)"""
 )
 _TODAY_OF_KINDS: LiteralString = _UTC + _TODAY + _TALLIES_OF_TODAY + _END
-# Over all time there are thousands of kinds: they are read once, for the book and for what fits.
+# Over all time there are thousands of kinds, where the totals don't tell what fits: they are read
+# once, for the book and for what fits.
 _KINDS: LiteralString = """
     kinds AS MATERIALIZED (
         SELECT o.status, (true"""
@@ -264,7 +273,7 @@ async def find_figures(db: Db, book_id: BookId, query: OrderQuery, now: datetime
         + _KINDS
         + fits
         + _SUMMED
-        + _EVER
+        + (_EVER if query.reaches(Reach.KIND) else _TOTALS)
         + _WHOLE_OF_KINDS
         + _TODAY_OF_KINDS
         + fits

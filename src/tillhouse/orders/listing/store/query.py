@@ -14,11 +14,13 @@ from tillhouse.orders.columns import DETAILS, KINDS, SUMS
 class Reach(IntEnum):
     """How far a filter reaches: the narrowest rows that have its column."""
 
-    KIND = 1
+    TOTAL = 1
+    """The totals, and every tally."""
+    KIND = 2
     """Every tally."""
-    DETAIL = 2
+    DETAIL = 3
     """Tallies in detail."""
-    ORDER = 3
+    ORDER = 4
     """Orders themselves."""
 
 
@@ -33,13 +35,13 @@ class Filter(NamedTuple):
 
 
 FILTERS: tuple[Filter, ...] = (
-    Filter("status", "o.status = ANY($)", Reach.KIND),
-    Filter("payment_status", "o.payment_status = ANY($)", Reach.KIND),
+    Filter("status", "o.status = ANY($)", Reach.TOTAL),
+    Filter("payment_status", "o.payment_status = ANY($)", Reach.TOTAL),
     Filter("channel", "o.channel = ANY($)", Reach.KIND),
     Filter("service_mode", "o.service_mode = ANY($)", Reach.KIND),
     Filter("payment_method", "o.payment_methods & payment_method_bit($) <> 0", Reach.KIND),
-    Filter("store_id", "o.store_id = $ OR o.store_id IS NULL", Reach.KIND),
-    Filter("store_ids", "o.store_id = ANY($)", Reach.KIND),
+    Filter("store_id", "o.store_id = $ OR o.store_id IS NULL", Reach.TOTAL),
+    Filter("store_ids", "o.store_id = ANY($)", Reach.TOTAL),
     Filter("is_automated", "o.is_automated = $", Reach.KIND),
     Filter("channel_fulfilled", "o.is_fulfilled = $", Reach.KIND),
     Filter("recorded_by_id", "o.recorded_by_id = $", Reach.DETAIL, has_own_order=True),
@@ -81,9 +83,9 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it is a search."""
         return self.code is not None
 
-    def reaches(self, reach: Reach) -> bool:
+    def reaches(self, *reaches: Reach) -> bool:
         """Whether a filter is asked for that reaches just so far."""
-        return any(one.reach == reach for one in self._filters())
+        return any(one.reach in reaches for one in self._filters())
 
     @property
     def has_own_order(self) -> bool:
@@ -111,7 +113,7 @@ def _and(where: Where, query: OrderQuery, *reaches: Reach) -> Where:
 
 def and_kinds(where: Where, query: OrderQuery) -> Where:
     """Conditions that every tally knows."""
-    return _and(where, query, Reach.KIND)
+    return _and(where, query, Reach.TOTAL, Reach.KIND)
 
 
 def and_details(where: Where, query: OrderQuery) -> Where:

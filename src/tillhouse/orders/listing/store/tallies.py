@@ -5,7 +5,7 @@ from typing import LiteralString
 from tillhouse.db.folding import Folding, Tally, same
 from tillhouse.db.pool import Db
 from tillhouse.kit.columns import each
-from tillhouse.orders.columns import DETAILS, KINDS, SUMS
+from tillhouse.orders.columns import DETAILS, KINDS, OF_TOTALS, SUMS
 
 _MONTH: LiteralString = "date_trunc('month', g.day)::date"
 _SALES: tuple[LiteralString, ...] = (
@@ -20,13 +20,14 @@ ORDER_TALLIES = Folding(
     "order_tally_changes",
     Tally(
         "order_tallies",
-        key="order_tallies_kind_key",
+        key="order_tallies_by_kind_key",
         kinds=(("period", "p.period"), ("day", "p.day"), *same(KINDS)),
         sums=SUMS,
         also=", LATERAL (VALUES ('day', g.day), ('month', "
         + _MONTH
         + "), ('ever', NULL)) AS p (period, day)",
     ),
+    Tally("order_totals", key="order_totals_key", kinds=same(OF_TOTALS), sums=SUMS),
     Tally(
         "order_tallies_in_detail",
         key="order_tallies_in_detail_kind_key",
