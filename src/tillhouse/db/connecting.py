@@ -1,4 +1,4 @@
-"""How connections are opened, with the limits of each session; and the errors of a server away.
+"""How connections are opened, with their limits, and taken back; the errors of a server away.
 
 Last the state of the database as the log of this process told it: a line for each change. An outage
 meets every worker, request and pool at once. The first of them tells of it, and the first
