@@ -231,6 +231,20 @@ async def test_a_refund_is_found_on_any_page(sim: FlutterwaveSimulator) -> None:
     assert len(sim.refunds) == 12
 
 
+async def test_a_transfer_is_found_where_its_filter_is_not_heeded(
+    sim: FlutterwaveSimulator,
+) -> None:
+    """It lies behind others: it has left, and is neither unknown nor sent again."""
+    sim.heeds_reference = False
+    adapter, first = Flutterwave(sim.base_url), payout_request()
+    sent = await adapter.pay_out(sim.credentials, first)
+    for _ in range(12):
+        await adapter.pay_out(sim.credentials, payout_request())
+    assert await adapter.find_payout(sim.credentials, first.reference) == sent
+    assert await adapter.pay_out(sim.credentials, first) == sent
+    assert len(sim.left) == 13
+
+
 async def test_a_long_list_proves_no_refund_missing(sim: FlutterwaveSimulator) -> None:
     """One that lies behind all that is read was made all the same: it isn't made again."""
     payment = await paid(FLUTTERWAVE, sim)

@@ -286,11 +286,11 @@ def _refund_state(status: str) -> RefundState:
     return "failed" if status in ("failed", "cancelled", "declined") else "pending"
 
 
-def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout:
+def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout | None:
     """The transfer of this reference among others."""
     for found in each(_Transfer, _payout, lambda told: told.reference == reference)(answer):
         return found
-    raise Unknown(f"no transfer of {reference}")
+    return None
 
 
 def _payout(told: _Transfer) -> SeenPayout:
