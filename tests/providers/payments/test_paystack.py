@@ -294,6 +294,17 @@ async def test_a_refund_by_the_dashboard_is_told_by_its_amount(sim: PaystackSimu
     assert (await seen(sim, payment.reference)).state == "successful"
 
 
+async def test_refunds_of_other_payments_are_none_of_this(sim: PaystackSimulator) -> None:
+    """Where the filter of the list isn't heeded, they stand in it."""
+    sim.refunds_filter = "reference"
+    other, payment = await paid(PAYSTACK, sim), await paid(PAYSTACK, sim)
+    sim.refund_by_dashboard(other.reference or "", Decimal(4000))
+    sim.refund_by_dashboard(payment.reference or "", Decimal(1000))
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await Paystack(sim.base_url).find_payments(sim.credentials, heard)
+    assert (found.state, found.returned) == ("successful", 1000)
+
+
 async def test_a_dispute_takes_money_when_it_is_lost(sim: PaystackSimulator) -> None:
     """The refund that is made for it is the dispute's, and none of its own."""
     payment = await paid(PAYSTACK, sim)
