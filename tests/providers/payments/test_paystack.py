@@ -326,6 +326,20 @@ async def test_a_dispute_takes_money_when_it_is_lost(sim: PaystackSimulator) -> 
     assert [(one.state, one.taken) for one in found.disputes] == [("won", 0)]
 
 
+@pytest.mark.parametrize(("resolution", "state"), [("declined", "won"), ("auto-accepted", "lost")])
+async def test_a_dispute_that_gives_nothing_back_is_one_of_the_payment(
+    sim: PaystackSimulator, resolution: str, state: str
+) -> None:
+    """It has ended as it says, and has taken nothing."""
+    payment = await paid(PAYSTACK, sim)
+    await sim.dispute(payment.reference or "", Decimal(1000))
+    sim.disputes[0] |= {"status": "resolved", "resolution": resolution, "refund_amount": 0}
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await Paystack(sim.base_url).find_payments(sim.credentials, heard)
+    [one] = found.disputes
+    assert (one.state, one.amount, one.taken) == (state, 5000, 0)
+
+
 async def test_hooks_tell_of_payouts_refunds_and_disputes(sim: PaystackSimulator) -> None:
     """By the references that they name; a transfer that was turned away is nothing to look at."""
     payment = await paid(PAYSTACK, sim)

@@ -204,8 +204,10 @@ def has_more(answer: ProviderAnswer, page: int) -> bool:
 
 def _dispute(told: _Dispute) -> SeenDispute:
     currency = told.currency or told.transaction.currency
-    units = told.refund_amount
-    amount = from_units("paystack", told.transaction.amount if units is None else units, currency)
+    whole = told.transaction.amount
+    given = whole if told.refund_amount is None else told.refund_amount
+    # Nothing is given back of one that was declined: the payment was disputed all the same.
+    amount = from_units("paystack", given or whole, currency)
     state: DisputeState = "opened"
     if told.status == "awaiting-merchant-feedback":
         state = "evidence_due"
@@ -217,7 +219,7 @@ def _dispute(told: _Dispute) -> SeenDispute:
         amount=amount,
         currency=currency,
         # Money leaves when it is lost; Paystack tells of no fee.
-        taken=amount if state == "lost" else Decimal(0),
+        taken=from_units("paystack", given, currency) if state == "lost" else Decimal(0),
         transaction_id=str(told.transaction.id),
         reason=told.category,
         evidence_by=moment(told.due_at or told.due_at_of_hooks),
