@@ -172,7 +172,9 @@ class Stripe(Adapter):
             answer = await self._look(credentials, f"/v1/disputes?{urlencode(query)}")
             seen = msgspec.structs.replace(seen, disputes=answers.disputes(answer)[0])
         if one.has_refunds:
-            told = self._refunds(credentials, seen.transaction_id, expand="data.balance_transaction")
+            told = self._refunds(
+                credentials, seen.transaction_id, expand="data.balance_transaction"
+            )
             seen = answers.with_refunds([answer async for answer in told], seen)
         return seen
 
