@@ -116,6 +116,10 @@ async def test_fees_are_rounded_and_those_of_the_payer_left_out(
     await sim.pay(reference, fee=Decimal("70.12"), payer_bears_fee=True)
     payment = await seen(sim, reference)
     assert (payment.amount, payment.fee, payment.payer_name) == (5000, 0, "BOLA ADE")
+    reference = await opened(sim)
+    await sim.pay(reference, fee=Decimal("70.125"), payer_bears_fee=True)
+    payment = await seen(sim, reference)
+    assert (payment.amount, payment.fee) == (5000, 0)
 
 
 @pytest.mark.parametrize(

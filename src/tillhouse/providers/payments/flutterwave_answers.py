@@ -202,8 +202,8 @@ def page_count(answer: ProviderAnswer) -> int:
 def _payment(told: _Transaction) -> SeenPayment:
     amount = from_major(told.amount, told.currency)
     fees = rounded_fee(told.app_fee or Decimal(0), told.currency)
-    charged = from_major(told.charged_amount or told.amount, told.currency)
-    # Fees that the payer bears are charged on top.
+    # Fees that the payer bears are charged on top, as fine as they are.
+    charged = rounded_fee(told.charged_amount or told.amount, told.currency)
     on_top = min(fees, max(charged - amount, Decimal(0)))
     return SeenPayment(
         reference=told.tx_ref,
