@@ -249,6 +249,28 @@ async def test_a_transfer_is_found_where_its_filter_is_not_heeded(
     assert len(sim.left) == 13
 
 
+@pytest.mark.parametrize("amount", ["NaN", "Infinity", -1, 10**16, "1e400"])
+async def test_a_refund_of_no_amount_says_nothing(
+    sim: FlutterwaveSimulator, amount: str | int
+) -> None:
+    """Its payment is asked about again later."""
+    payment = await paid(FLUTTERWAVE, sim)
+    sim.refund_by_dashboard(payment.reference or "", Decimal(100))
+    sim.refunds[0]["amount_refunded"] = amount
+    heard = HeardPayment(None, payment.transaction_id, may_be_back=True)
+    with pytest.raises(NotReached):
+        await Flutterwave(sim.base_url).find_payments(sim.credentials, heard)
+
+
+async def test_a_sum_of_floats_is_rounded(sim: FlutterwaveSimulator) -> None:
+    """A refund of 0.1 and 0.2, as binary fractions have it."""
+    payment = await paid(FLUTTERWAVE, sim)
+    sim.refund_by_dashboard(payment.reference or "", Decimal("0.30000000000000004"))
+    heard = HeardPayment(None, payment.transaction_id, may_be_back=True)
+    [found] = await Flutterwave(sim.base_url).find_payments(sim.credentials, heard)
+    assert found.returned == Decimal("0.30")
+
+
 async def test_a_long_list_proves_no_refund_missing(sim: FlutterwaveSimulator) -> None:
     """One that lies behind all that is read was made all the same: it isn't made again."""
     payment = await paid(FLUTTERWAVE, sim)

@@ -29,6 +29,8 @@ from tillhouse.providers.payments.provider import (
 # Refunds of ours bear our reference in their comment, after this.
 _MARK = "tillhouse:"
 _COMMENT_LENGTH_MAX = 200
+# Refunds are told without theirs.
+_CURRENCY = "NGN"
 _MISSING = ("no transaction was found", "not found", "no transfer", "no refund")
 _PAYMENT_STATES: dict[str, PaymentState] = {
     "successful": "successful",
@@ -234,11 +236,6 @@ def refund(answer: ProviderAnswer) -> FlutterwaveRefund:
     return data(answer, FlutterwaveRefund)
 
 
-def refunds(answer: ProviderAnswer) -> Sequence[FlutterwaveRefund]:
-    """A page of refunds."""
-    return data(answer, list[FlutterwaveRefund])
-
-
 def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
     """A page of refunds, ours and others."""
     return [
@@ -316,6 +313,13 @@ def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
     return each(_Transaction, _payment, lambda told: told.tx_ref == reference)(answer)
 
 
+def _rounded(told: FlutterwaveRefund) -> FlutterwaveRefund:
+    amount = rounded_fee(told.amount_refunded, _CURRENCY)
+    return msgspec.structs.replace(told, amount_refunded=amount)
+
+
+refunds = each(FlutterwaveRefund, _rounded)
+"""A page of refunds, to the smallest unit."""
 words = words_of(_Envelope, lambda told: told.message or "refused")
 payment = one(_Transaction, _payment)
 arrived = each(_Transaction, _payment, lambda told: told.status == "successful")
