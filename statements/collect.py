@@ -192,7 +192,11 @@ def _asks_of(name: str, table: object) -> Iterator[tuple[str, Callable[..., Any]
                 None,
                 lambda db: table.list_heard(db, BookId(id_), heard, id_),
             )
-            yield f"update_asked_{table.table}", None, lambda db: table.update_asked(db, sent, at)
+            yield (
+                f"update_asked_{table.table}",
+                None,
+                lambda db: table.update_asked(db, sent, at, b""),
+            )
             yield f"update_known_{table.table}", None, lambda db: table.update_known(db, sent, "a")
             yield f"list_transfers_{table.table}", None, lambda db: table.list_transfers(db, sent)
         case WordSearch():

@@ -9,7 +9,7 @@ import pytest
 from tests.payins.collecting import Collecting
 from tillhouse.kit.clock import now
 from tillhouse.payins.asking import ask
-from tillhouse.payins.recording import record
+from tillhouse.payins.recording import find_account_of, record
 from tillhouse.payins.sandbox.simulating import Simulated
 from tillhouse.payins.types import VirtualAccount
 from tillhouse.providers.payments.provider import SeenPayment
@@ -181,6 +181,19 @@ async def test_money_for_nothing_known_is_kept(till: Collecting) -> None:
     query = "SELECT event_type FROM audit_events WHERE business_id = $1 AND event_type ~ 'payin'"
     noted = await till.sql.fetch(query, till.origin.business_id)
     assert sorted(row["event_type"] for row in noted) == ["payin.received", "payin.reversed"]
+
+
+async def test_a_number_that_was_given_out_again_pays_for_nothing_of_ours(
+    till: Collecting,
+) -> None:
+    """A payment for another shop of the merchant, which opens accounts at the same provider."""
+    account = await till.account()
+    number = account.account_number
+    async with till.services.pool.reading() as db:
+        other = seen(reference="web-7", account_number=number)
+        assert await find_account_of(db, till.origin, other) is None
+        unnamed = seen(account_number=number)
+        assert await find_account_of(db, till.origin, unnamed) == account
 
 
 async def test_another_currency_is_kept_apart(till: Collecting) -> None:

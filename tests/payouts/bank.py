@@ -70,13 +70,21 @@ class BankingProvider:
         self.on_refusal: Callable[[], None] = lambda: None
         # Happens between an answer to a look and its arrival.
         self.on_look: Callable[[], Awaitable[None]] | None = None
+        # The secrets of the account that is connected, and the payouts of the others.
+        self.secrets = ProviderSecrets({"secret_key": "first"}, is_live=False)
+        self._elsewhere: dict[str, PayoutState] = {}
         self._late: list[PayoutRequest] = []
+
+    def change_account(self, key: str) -> None:
+        """Connect the other account: each knows nothing of what the other has paid."""
+        self.secrets = ProviderSecrets({"secret_key": key}, is_live=False)
+        self.states, self._elsewhere = self._elsewhere, self.states
 
     async def find(
         self, _services: Services, _db: Db, _book: Book, _name: str
     ) -> ProviderConnection | None:
         """The connection of any book to this provider."""
-        return ProviderConnection(self, ProviderSecrets({}, is_live=False))
+        return ProviderConnection(self, self.secrets)
 
     def catch_up(self) -> None:
         """Execute what arrived late."""

@@ -34,6 +34,10 @@ class OutgoingRow(Protocol):
     @property
     def status(self) -> str: ...  # noqa: D102
 
+    # The mark of the account that was asked for it last; None: of none yet.
+    @property
+    def asked_with(self) -> bytes | None: ...  # noqa: D102
+
 
 # The answer of a provider about it.
 Seen = TypeVar("Seen")
@@ -63,6 +67,8 @@ class OutgoingCalls(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     """The calls of a provider about one payout or refund."""
 
     reference: str
+    # The mark of the account that is asked.
+    account: bytes
     send: Callable[[], Awaitable[Seen]]
     find: Callable[[], Awaitable[Seen]]
     # The outcome of one that it refuses, for this reason.
@@ -79,6 +85,13 @@ class OutgoingWork(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True
     is_unclear: bool
     # Whether one that the provider doesn't know may be sent again.
     may_resend: bool = False
+
+    @property
+    def within_account(self) -> "OutgoingWork[Row, Seen]":
+        """The same; another account than was asked knows nothing of it, and proves nothing."""
+        known = (None, None if self.calls is None else self.calls.account)
+        is_same = self.row.asked_with in known
+        return self if is_same else msgspec.structs.replace(self, may_resend=False)
 
 
 class LockedRow(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
@@ -106,8 +119,8 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
     begin_sending: Begin[Row, Seen]
     begin_looking: Begin[Row, Seen]
     begin_hearing: Begin[Row, Seen]
-    # It may be executed from this moment on, or (None) was not reached.
-    mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
+    # It may be executed from this moment on by this account, or (None) was not reached.
+    mark: Callable[[Db, Row, datetime | None, bytes | None], Awaitable[None]]
     # Lock the rows that it moves, then it; None where it is gone.
     lock: Callable[[Db, Row], Awaitable[LockedRow[Row, Seen] | None]]
     # The payload of the job that follows a hint about it.
@@ -141,9 +154,13 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         self, begin: Begin[Row, Seen], db: Db, job: Job
     ) -> OutgoingWork[Row, Seen] | None:
         """Note, before it is called, that the provider may execute it from now on."""
-        asked = await begin(db, job)
-        if asked is not None and (asked.may_resend or not asked.is_unclear):
-            await self.mark(db, asked.row, now())
+        found = await begin(db, job)
+        if found is None:
+            return None
+        asked = found.within_account
+        if asked.may_resend or not asked.is_unclear:
+            account = None if asked.calls is None else asked.calls.account
+            await self.mark(db, asked.row, now(), account)
         return asked
 
     async def _record_sending(
@@ -153,7 +170,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         if row is None:
             return None
         if isinstance(came, Nothing) and came.is_certain:
-            await self.mark(db, row, None)
+            await self.mark(db, row, None, None)
             return Again(came.reason)
         is_open = isinstance(came, Nothing) or self.is_open(came)
         if is_open and self.is_under_way(row):

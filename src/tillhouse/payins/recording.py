@@ -24,17 +24,16 @@ log = structlog.get_logger()
 
 
 async def find_account_of(db: Db, origin: Origin, seen: SeenPayment) -> VirtualAccount | None:
-    """The account that a payment arrived in: by our reference, else by its number."""
-    found = None
+    """The account that a payment arrived in: by its reference, or by its number if it has none.
+
+    Providers give numbers out again: one with somebody else's reference is somebody else's.
+    """
+    book_id, provider = origin.book.id, origin.provider
     if seen.reference is not None:
-        found = await accounts.find_by_reference(
-            db, origin.book.id, origin.provider, seen.reference
-        )
-    if found is None and seen.account_number is not None:
-        found = await accounts.find_by_number(
-            db, origin.book.id, origin.provider, seen.account_number
-        )
-    return found
+        return await accounts.find_by_reference(db, book_id, provider, seen.reference)
+    if seen.account_number is not None:
+        return await accounts.find_by_number(db, book_id, provider, seen.account_number)
+    return None
 
 
 async def record(

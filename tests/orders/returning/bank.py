@@ -37,6 +37,7 @@ class ReturningProvider(BankingProvider):
         self.wanted: Counter[str] = Counter()
         self.before_answer: Callable[[], None] | None = None
         self._late_refunds: list[RefundRequest] = []
+        self._refunds_elsewhere: dict[str, RefundState] = {}
 
     async def connected(
         self, services: Services, db: Db, book: Book, name: str
@@ -47,7 +48,12 @@ class ReturningProvider(BankingProvider):
         """
         if book.id != self._book:
             return await find_provider(services, db, book, name)
-        return ProviderConnection(self, ProviderSecrets({}, is_live=False))
+        return ProviderConnection(self, self.secrets)
+
+    def change_account(self, key: str) -> None:
+        """Connect the other account, which knows nothing of refunds by this one."""
+        super().change_account(key)
+        self.refunds, self._refunds_elsewhere = self._refunds_elsewhere, self.refunds
 
     def catch_up(self) -> None:
         """Execute what arrived late."""

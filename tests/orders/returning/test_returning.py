@@ -88,6 +88,24 @@ async def test_a_call_that_was_lost_is_sent_again_after_an_hour(till: Giving) ->
     assert till.bank.returned[reference] == 1
 
 
+async def test_another_account_is_no_witness(till: Giving) -> None:
+    """It refuses a payment that it never took, which says nothing of a refund by the one before."""
+    till.bank.manners.extend(["broken", "refused"])
+    order = await till.sold()
+    asked = await till.asked(order, amount=400)
+    reference = till.reference(asked)
+    await till.send()
+    till.bank.change_account("second")
+    await till.age(asked, HOUR)
+    await till.send(DAY)
+    status = (await till.refund_of(order))["status"]
+    assert (status, till.bank.wanted[reference]) == ("pending", 1)
+    till.bank.change_account("first")
+    await till.send(DAY)
+    assert (await till.refund_of(order))["status"] == "successful"
+    assert till.bank.returned == {reference: 1}
+
+
 @pytest.mark.parametrize("manner", ["late", "killed"])
 async def test_a_repetition_is_on_its_way_as_long_as_the_first_call(
     till: Giving, manner: Manner

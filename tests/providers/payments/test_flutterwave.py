@@ -116,6 +116,10 @@ async def test_fees_are_rounded_and_those_of_the_payer_left_out(
     await sim.pay(reference, fee=Decimal("70.12"), payer_bears_fee=True)
     payment = await seen(sim, reference)
     assert (payment.amount, payment.fee, payment.payer_name) == (5000, 0, "BOLA ADE")
+    reference = await opened(sim)
+    await sim.pay(reference, fee=Decimal("70.125"), payer_bears_fee=True)
+    payment = await seen(sim, reference)
+    assert (payment.amount, payment.fee) == (5000, 0)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +233,42 @@ async def test_a_refund_is_found_on_any_page(sim: FlutterwaveSimulator) -> None:
         await adapter.refund(sim.credentials, refund_request(FLUTTERWAVE, payment, "1"))
     await adapter.refund(sim.credentials, first)
     assert len(sim.refunds) == 12
+
+
+async def test_a_transfer_is_found_where_its_filter_is_not_heeded(
+    sim: FlutterwaveSimulator,
+) -> None:
+    """It lies behind others: it has left, and is neither unknown nor sent again."""
+    sim.heeds_reference = False
+    adapter, first = Flutterwave(sim.base_url), payout_request()
+    sent = await adapter.pay_out(sim.credentials, first)
+    for _ in range(12):
+        await adapter.pay_out(sim.credentials, payout_request())
+    assert await adapter.find_payout(sim.credentials, first.reference) == sent
+    assert await adapter.pay_out(sim.credentials, first) == sent
+    assert len(sim.left) == 13
+
+
+@pytest.mark.parametrize("amount", ["NaN", "Infinity", -1, 10**16, "1e400"])
+async def test_a_refund_of_no_amount_says_nothing(
+    sim: FlutterwaveSimulator, amount: str | int
+) -> None:
+    """Its payment is asked about again later."""
+    payment = await paid(FLUTTERWAVE, sim)
+    sim.refund_by_dashboard(payment.reference or "", Decimal(100))
+    sim.refunds[0]["amount_refunded"] = amount
+    heard = HeardPayment(None, payment.transaction_id, may_be_back=True)
+    with pytest.raises(NotReached):
+        await Flutterwave(sim.base_url).find_payments(sim.credentials, heard)
+
+
+async def test_a_sum_of_floats_is_rounded(sim: FlutterwaveSimulator) -> None:
+    """A refund of 0.1 and 0.2, as binary fractions have it."""
+    payment = await paid(FLUTTERWAVE, sim)
+    sim.refund_by_dashboard(payment.reference or "", Decimal("0.30000000000000004"))
+    heard = HeardPayment(None, payment.transaction_id, may_be_back=True)
+    [found] = await Flutterwave(sim.base_url).find_payments(sim.credentials, heard)
+    assert found.returned == Decimal("0.30")
 
 
 async def test_a_long_list_proves_no_refund_missing(sim: FlutterwaveSimulator) -> None:

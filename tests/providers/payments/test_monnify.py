@@ -156,6 +156,18 @@ async def test_odd_forms_are_read(sim: MonnifySimulator, changed: dict[str, Any]
     assert (payment.amount, payment.fee) == (5000, Decimal(fee))
 
 
+@pytest.mark.parametrize("amount", ["NaN", "Infinity", -1, 10**16, "1e400"])
+async def test_a_refund_of_no_amount_says_nothing(sim: MonnifySimulator, amount: str | int) -> None:
+    """Its payment is asked about again later."""
+    payment = await paid(MONNIFY, sim)
+    sim.refund_by_dashboard(payment.reference or "", Decimal(100))
+    for one in sim.refunds.values():
+        one["refundAmount"] = amount
+    heard = HeardPayment(None, payment.transaction_id, may_be_back=True)
+    with pytest.raises(NotReached):
+        await Monnify(sim.base_url).find_payments(sim.credentials, heard)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -294,6 +294,17 @@ async def test_a_refund_by_the_dashboard_is_told_by_its_amount(sim: PaystackSimu
     assert (await seen(sim, payment.reference)).state == "successful"
 
 
+async def test_refunds_of_other_payments_are_none_of_this(sim: PaystackSimulator) -> None:
+    """Where the filter of the list isn't heeded, they stand in it."""
+    sim.refunds_filter = "reference"
+    other, payment = await paid(PAYSTACK, sim), await paid(PAYSTACK, sim)
+    sim.refund_by_dashboard(other.reference or "", Decimal(4000))
+    sim.refund_by_dashboard(payment.reference or "", Decimal(1000))
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await Paystack(sim.base_url).find_payments(sim.credentials, heard)
+    assert (found.state, found.returned) == ("successful", 1000)
+
+
 async def test_a_dispute_takes_money_when_it_is_lost(sim: PaystackSimulator) -> None:
     """The refund that is made for it is the dispute's, and none of its own."""
     payment = await paid(PAYSTACK, sim)
@@ -313,6 +324,20 @@ async def test_a_dispute_takes_money_when_it_is_lost(sim: PaystackSimulator) -> 
     sim.disputes[0]["resolution"] = "declined"
     [found] = await adapter.find_payments(sim.credentials, heard)
     assert [(one.state, one.taken) for one in found.disputes] == [("won", 0)]
+
+
+@pytest.mark.parametrize(("resolution", "state"), [("declined", "won"), ("auto-accepted", "lost")])
+async def test_a_dispute_that_gives_nothing_back_is_one_of_the_payment(
+    sim: PaystackSimulator, resolution: str, state: str
+) -> None:
+    """It has ended as it says, and has taken nothing."""
+    payment = await paid(PAYSTACK, sim)
+    await sim.dispute(payment.reference or "", Decimal(1000))
+    sim.disputes[0] |= {"status": "resolved", "resolution": resolution, "refund_amount": 0}
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await Paystack(sim.base_url).find_payments(sim.credentials, heard)
+    [one] = found.disputes
+    assert (one.state, one.amount, one.taken) == (state, 5000, 0)
 
 
 async def test_hooks_tell_of_payouts_refunds_and_disputes(sim: PaystackSimulator) -> None:

@@ -31,6 +31,8 @@ from tillhouse.providers.payments.provider import (
 from tillhouse.providers.payments.stripe import Stripe
 
 STRIPE = VENDORS[3]
+# More refunds than Stripe lists at once.
+_BEYOND = 101
 
 
 @pytest.fixture
@@ -240,6 +242,20 @@ async def test_a_refund_by_the_dashboard_is_told_by_its_amount(sim: StripeSimula
     assert (found.state, found.returned, found.returned_fee) == ("successful", 3000, 0)
     with pytest.raises(Unknown):
         await adapter.find_refund(sim.credentials, HeardRefund(None, other["id"]))
+
+
+async def test_refunds_are_found_and_counted_on_any_page(sim: StripeSimulator) -> None:
+    """Stripe lists a hundred at once, the newest first: ours behind them isn't made again."""
+    payment, adapter = await paid(STRIPE, sim), Stripe(sim.base_url)
+    first = refund_request(STRIPE, payment, "1")
+    made = await adapter.refund(sim.credentials, first)
+    for _ in range(_BEYOND):
+        sim.refund_by_dashboard(payment.transaction_id, 100)
+    heard = HeardRefund(first.reference, None, transaction_id=payment.transaction_id)
+    assert await adapter.find_refund(sim.credentials, heard) == made
+    assert await adapter.refund(sim.credentials, first) == made
+    assert (await seen(sim, payment.reference or "")).returned == _BEYOND
+    assert len(sim.refunds) == 1 + _BEYOND
 
 
 async def test_hooks_tell_of_payments_refunds_and_disputes(sim: StripeSimulator) -> None:

@@ -20,9 +20,10 @@ from tillhouse.orders.returning.store import ProvidedRefunds
 
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.reservation_id, f.customer_id, f.status, f.amount, f.reason,
-        f.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at, f.is_unclear,
-        f.created_at, f.shortfall, f.taken_before, f.transaction_id, f.payin_id, p.currency,
-        p.provider_transaction_id, v.reference AS payment_reference, b.business_id, b.environment
+        f.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at, f.asked_with,
+        f.is_unclear, f.created_at, f.shortfall, f.taken_before, f.transaction_id, f.payin_id,
+        p.currency, p.provider_transaction_id, v.reference AS payment_reference, b.business_id,
+        b.environment
     FROM folio_returns f
     JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
     JOIN books b ON b.id = f.book_id

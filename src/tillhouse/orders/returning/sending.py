@@ -59,7 +59,7 @@ class RefundJobs(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
     hears: str
     # Lock one; None where there is none through a provider.
     lock: Callable[[Db, BookId, UUID], Awaitable[Row | None]]
-    mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
+    mark: Callable[[Db, Row, datetime | None, bytes | None], Awaitable[None]]
     # Lock one with all that it moves.
     lock_whole: Callable[[Db, Row], Awaitable[LockedRow[Row, SeenRefund] | None]]
 
@@ -167,6 +167,7 @@ def _calls(sent: SentRefund, connection: ProviderConnection) -> OutgoingCalls[Se
     )
     return OutgoingCalls(
         reference=reference,
+        account=credentials.mark,
         send=partial(connection.provider.refund, credentials, wanted),
         find=partial(connection.provider.find_refund, credentials, known),
         failed=partial(_failed, reference),

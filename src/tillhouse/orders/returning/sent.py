@@ -27,6 +27,7 @@ class SentRefund(msgspec.Struct, frozen=True, kw_only=True):
     hold_id: HoldId | None
     credit_hold_id: HoldId | None
     asked_at: datetime | None
+    asked_with: bytes | None
     is_unclear: bool
     created_at: datetime
     shortfall: Decimal

@@ -21,8 +21,8 @@ from tillhouse.payins.hooks import HeardReturn
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.order_id, f.status, f.amount, f.reason, f.lines, f.restocks,
         f.restocked, p.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
-        f.is_unclear, f.withdrawal_id, f.created_at, f.shortfall, f.of_sale, f.taken_before,
-        f.transaction_id, f.payin_id, p.currency, p.provider_transaction_id,
+        f.asked_with, f.is_unclear, f.withdrawal_id, f.created_at, f.shortfall, f.of_sale,
+        f.taken_before, f.transaction_id, f.payin_id, p.currency, p.provider_transaction_id,
         v.reference AS payment_reference, b.business_id, b.environment
     FROM refunds f
     JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
@@ -301,13 +301,19 @@ class ProvidedRefunds:
         )
         return [row["id"] for row in rows]
 
-    async def update_asked(self, db: Db, sent: SentRefund, asked_at: datetime | None) -> None:
+    async def update_asked(
+        self, db: Db, sent: SentRefund, asked_at: datetime | None, asked_with: bytes | None
+    ) -> None:
         """The provider is asked for it, or is known not to have been reached."""
         await db.execute(
-            self._update + "is_unclear = $3, asked_at = coalesce($4, asked_at)" + self._one,
+            self._update
+            + """is_unclear = $3, asked_at = coalesce($4, asked_at),
+                asked_with = coalesce($5, asked_with)"""
+            + self._one,
             *sent.key,
             asked_at is not None,
             asked_at,
+            asked_with,
         )
 
     async def update_known(self, db: Db, sent: SentRefund, provider_refund_id: str) -> None:

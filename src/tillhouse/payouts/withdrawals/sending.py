@@ -131,6 +131,7 @@ def _calls(state: WithdrawalState, connection: ProviderConnection) -> OutgoingCa
     wanted = facts_of(PayoutRequest, state, reference=key, narration=narration)
     return OutgoingCalls(
         reference=state.provider_key,
+        account=credentials.mark,
         send=partial(provider.pay_out, credentials, wanted),
         find=partial(provider.find_payout, credentials, state.provider_key),
         failed=partial(_failed, state.provider_key),
@@ -141,9 +142,10 @@ def _failed(reference: str, reason: str) -> SeenPayout:
     return SeenPayout(reference=reference, provider_reference=None, state="failed", reason=reason)
 
 
-async def _mark(db: Db, state: WithdrawalState, asked_at: datetime | None) -> None:
-    is_unclear = asked_at is not None
-    await states.update_asked(db, state, asked_at, asked_at or now(), is_unclear=is_unclear)
+async def _mark(
+    db: Db, state: WithdrawalState, asked_at: datetime | None, account: bytes | None
+) -> None:
+    await states.update_asked(db, state, (asked_at, account), now())
 
 
 async def _lock(

@@ -215,9 +215,11 @@ class Flutterwave(BearerAdapter):
         return await self._sent(credentials, wanted.reference, sending)
 
     async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
-        """A transfer by our reference."""
-        path = f"/transfers?{urlencode({'reference': reference})}"
-        return answers.payout_among(await self._look(credentials, path), reference)
+        """A transfer by our reference, on any page: a filter that isn't heeded lists them all."""
+        async for answer in self._pages(credentials, "/transfers", {"reference": reference}):
+            if (found := answers.payout_among(answer, reference)) is not None:
+                return found
+        raise Unknown(f"no transfer of {reference}")
 
     async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """The banks of the country of a currency."""

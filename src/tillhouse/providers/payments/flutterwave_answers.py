@@ -29,6 +29,8 @@ from tillhouse.providers.payments.provider import (
 # Refunds of ours bear our reference in their comment, after this.
 _MARK = "tillhouse:"
 _COMMENT_LENGTH_MAX = 200
+# Refunds are told without theirs.
+_CURRENCY = "NGN"
 _MISSING = ("no transaction was found", "not found", "no transfer", "no refund")
 _PAYMENT_STATES: dict[str, PaymentState] = {
     "successful": "successful",
@@ -202,8 +204,8 @@ def page_count(answer: ProviderAnswer) -> int:
 def _payment(told: _Transaction) -> SeenPayment:
     amount = from_major(told.amount, told.currency)
     fees = rounded_fee(told.app_fee or Decimal(0), told.currency)
-    charged = from_major(told.charged_amount or told.amount, told.currency)
-    # Fees that the payer bears are charged on top.
+    # Fees that the payer bears are charged on top, as fine as they are.
+    charged = rounded_fee(told.charged_amount or told.amount, told.currency)
     on_top = min(fees, max(charged - amount, Decimal(0)))
     return SeenPayment(
         reference=told.tx_ref,
@@ -232,11 +234,6 @@ def comment(reference: str, reason: str) -> str:
 def refund(answer: ProviderAnswer) -> FlutterwaveRefund:
     """One refund."""
     return data(answer, FlutterwaveRefund)
-
-
-def refunds(answer: ProviderAnswer) -> Sequence[FlutterwaveRefund]:
-    """A page of refunds."""
-    return data(answer, list[FlutterwaveRefund])
 
 
 def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
@@ -286,11 +283,11 @@ def _refund_state(status: str) -> RefundState:
     return "failed" if status in ("failed", "cancelled", "declined") else "pending"
 
 
-def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout:
+def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout | None:
     """The transfer of this reference among others."""
     for found in each(_Transfer, _payout, lambda told: told.reference == reference)(answer):
         return found
-    raise Unknown(f"no transfer of {reference}")
+    return None
 
 
 def _payout(told: _Transfer) -> SeenPayout:
@@ -316,6 +313,13 @@ def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
     return each(_Transaction, _payment, lambda told: told.tx_ref == reference)(answer)
 
 
+def _rounded(told: FlutterwaveRefund) -> FlutterwaveRefund:
+    amount = rounded_fee(told.amount_refunded, _CURRENCY)
+    return msgspec.structs.replace(told, amount_refunded=amount)
+
+
+refunds = each(FlutterwaveRefund, _rounded)
+"""A page of refunds, to the smallest unit."""
 words = words_of(_Envelope, lambda told: told.message or "refused")
 payment = one(_Transaction, _payment)
 arrived = each(_Transaction, _payment, lambda told: told.status == "successful")

@@ -260,7 +260,7 @@ def _listed(told: _Refund) -> ListedRefund:
         reference=told.refund_reference if _is_ours(told) else None,
         provider_reference=told.refund_reference,
         state=_REFUND_STATES.get(told.refund_status, "pending"),
-        amount=told.refund_amount,
+        amount=rounded_fee(told.refund_amount, "NGN"),
         transaction_id=told.transaction_reference,
         at=moment(told.created_on),
     )
@@ -289,7 +289,7 @@ def transfers(answer: ProviderAnswer) -> MonnifyPage:
 def listed_refunds(answer: ProviderAnswer) -> MonnifyPage:
     """A page of refunds, ours and others."""
     lines, page = _page(answer, _Refund)
-    return replace(page, refunds=[_listed(one) for one in lines])
+    return replace(page, refunds=answer.exactly(lambda: [_listed(one) for one in lines]))
 
 
 def _is_ours(told: _Refund) -> bool:

@@ -204,8 +204,10 @@ def has_more(answer: ProviderAnswer, page: int) -> bool:
 
 def _dispute(told: _Dispute) -> SeenDispute:
     currency = told.currency or told.transaction.currency
-    units = told.refund_amount
-    amount = from_units("paystack", told.transaction.amount if units is None else units, currency)
+    whole = told.transaction.amount
+    given = whole if told.refund_amount is None else told.refund_amount
+    # Nothing is given back of one that was declined: the payment was disputed all the same.
+    amount = from_units("paystack", given or whole, currency)
     state: DisputeState = "opened"
     if told.status == "awaiting-merchant-feedback":
         state = "evidence_due"
@@ -217,7 +219,7 @@ def _dispute(told: _Dispute) -> SeenDispute:
         amount=amount,
         currency=currency,
         # Money leaves when it is lost; Paystack tells of no fee.
-        taken=amount if state == "lost" else Decimal(0),
+        taken=from_units("paystack", given, currency) if state == "lost" else Decimal(0),
         transaction_id=str(told.transaction.id),
         reason=told.category,
         evidence_by=moment(told.due_at or told.due_at_of_hooks),
@@ -245,8 +247,13 @@ def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund | None:
 
 
 def refunded(answer: ProviderAnswer, payment: SeenPayment) -> tuple[Decimal, Decimal]:
-    """The sums of a payment's refunds that didn't fail: ours, and others' without a dispute."""
-    there = [one for one in data(answer, list[_Refund]) if one.status != "failed"]
+    """The sums of a payment's refunds that didn't fail: ours, and others' without a dispute.
+
+    The filter of the list has had two names: where it isn't heeded, others are told as well.
+    """
+    of_payment = (None, payment.transaction_id)
+    told = [one for one in data(answer, list[_Refund]) if _paid_by(one) in of_payment]
+    there = [one for one in told if one.status != "failed"]
     return answer.exactly(lambda: _refunded(there, payment.currency))
 
 
@@ -261,14 +268,19 @@ def _refunded(there: Sequence[_Refund], currency: str) -> tuple[Decimal, Decimal
     return ours, others
 
 
-def _listed(told: _Refund) -> ListedRefund:
+def _paid_by(told: _Refund) -> str | None:
+    """The name of the payment that it gives back."""
     of = told.transaction.id if isinstance(told.transaction, _PaidTransaction) else told.transaction
+    return None if of is None else str(of)
+
+
+def _listed(told: _Refund) -> ListedRefund:
     return ListedRefund(
         reference=(told.merchant_note or "").removeprefix(_MARK) if _is_ours(told) else None,
         provider_reference=str(told.id),
         state=_REFUND_STATES.get(told.status, "pending"),
         amount=from_units("paystack", told.amount, told.currency),
-        transaction_id=None if of is None else str(of),
+        transaction_id=_paid_by(told),
         at=moment(told.created_at),
     )
 

@@ -8,6 +8,7 @@ failed).
 A reference is 16 to 50 small letters, digits and hyphens, which every provider takes.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -29,6 +30,8 @@ PART = "#"
 """It follows the provider's own id where several payments are of one transaction."""
 OWN_REFUND = "rf-"
 """Our references of refunds begin so."""
+# The secret that names an account, in this order; others name hooks or contracts of it.
+_NAMING = ("api_key", "secret_key")
 
 
 class ProviderRefused(Exception):
@@ -97,6 +100,12 @@ class ProviderSecrets(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         """Keep the secrets out of logs and tracebacks."""
         return "Credentials(…)"
+
+    @property
+    def mark(self) -> bytes:
+        """A digest that tells no secret: with the same one, the account is the same."""
+        named = next((self.secrets[name] for name in _NAMING if name in self.secrets), "")
+        return hashlib.sha256(named.encode()).digest()
 
 
 class AccountRequest(msgspec.Struct, frozen=True, kw_only=True):

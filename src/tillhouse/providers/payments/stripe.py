@@ -6,7 +6,7 @@ that change something bear our reference as their idempotency key, which Stripe 
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
@@ -29,6 +29,7 @@ from tillhouse.providers.payments.provider import (
     Capabilities,
     HeardPayment,
     HeardRefund,
+    NotReached,
     OpenedAccount,
     PayoutRequest,
     ProviderBalance,
@@ -54,7 +55,7 @@ _SHORTEST, _LONGEST = timedelta(minutes=31), timedelta(hours=24)
 # Ends that have to be moved are moved to a grid, so that a repeated request is the same.
 _GRID_S = 600
 _CONFLICT = 409
-_PAGE = 100
+_PAGE, _PAGES_MAX = 100, 20
 _NO_PAYOUTS = "Stripe sends money to its account's own bank only."
 _OF_CHARGE = "latest_charge.balance_transaction"
 
@@ -171,10 +172,26 @@ class Stripe(Adapter):
             answer = await self._look(credentials, f"/v1/disputes?{urlencode(query)}")
             seen = msgspec.structs.replace(seen, disputes=answers.disputes(answer)[0])
         if one.has_refunds:
-            query["expand[]"] = "data.balance_transaction"
-            answer = await self._look(credentials, f"/v1/refunds?{urlencode(query)}")
-            seen = answers.with_refunds(answer, seen)
+            told = self._refunds(
+                credentials, seen.transaction_id, expand="data.balance_transaction"
+            )
+            seen = answers.with_refunds([answer async for answer in told], seen)
         return seen
+
+    async def _refunds(
+        self, credentials: ProviderSecrets, transaction_id: str, **more: str
+    ) -> AsyncIterator[ProviderAnswer]:
+        """The refunds of a payment by pages: a list that isn't read to its end proves nothing."""
+        query = {"payment_intent": transaction_id, "limit": str(_PAGE)}
+        query |= {f"{name}[]": value for name, value in more.items()}
+        for _ in range(_PAGES_MAX):
+            answer = await self._look(credentials, f"/v1/refunds?{urlencode(query)}")
+            yield answer
+            following = answers.following_refund(answer)
+            if following is None:
+                return
+            query["starting_after"] = following
+        raise NotReached("the list of refunds is too long")
 
     async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, unless that was asked for before."""
@@ -202,9 +219,10 @@ class Stripe(Adapter):
             return answers.refund(await self._look(credentials, path))
         if heard.reference is None or heard.transaction_id is None:
             raise Unknown("neither a refund's id nor its payment's")
-        query = urlencode({"payment_intent": heard.transaction_id, "limit": "100"})
-        answer = await self._look(credentials, f"/v1/refunds?{query}")
-        return answers.refund_among(answer, heard.reference)
+        async for answer in self._refunds(credentials, heard.transaction_id):
+            if (found := answers.refund_among(answer, heard.reference)) is not None:
+                return found
+        raise Unknown(f"no refund of {heard.reference}")
 
     async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Refuse: there is no such thing at Stripe."""

@@ -241,11 +241,11 @@ def _taken(told: _Dispute, amount: Decimal, currency: str) -> tuple[Decimal, Dec
     return round_money(amount * part, currency), round_money(amount * of_fee, currency)
 
 
-def with_refunds(answer: ProviderAnswer, seen: SeenPayment) -> SeenPayment:
+def with_refunds(pages: Sequence[ProviderAnswer], seen: SeenPayment) -> SeenPayment:
     """A payment with the sum of refunds that aren't ours and didn't fail, and fees that came."""
-    told = answer.read(_List[_Refund]).data
+    told = [one for page in pages for one in page.read(_List[_Refund]).data]
     gone = [one for one in told if not _is_ours(one) and _state(one) != "failed"]
-    return answer.exactly(lambda: _with_refunds(gone, seen))
+    return pages[-1].exactly(lambda: _with_refunds(gone, seen))
 
 
 def _with_refunds(gone: Sequence[_Refund], seen: SeenPayment) -> SeenPayment:
@@ -274,12 +274,17 @@ def _listed(told: _Refund) -> ListedRefund:
     )
 
 
-def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund:
+def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund | None:
     """The refund of this reference among others."""
     for told in answer.read(_List[_Refund]).data:
         if told.metadata is not None and told.metadata.reference == reference:
             return _refund(told)
-    raise Unknown(f"no refund of {reference}")
+    return None
+
+
+def following_refund(answer: ProviderAnswer) -> str | None:
+    """Where the page after this one begins, if there is one."""
+    return answer.read(_List[_Refund]).following
 
 
 def _is_ours(told: _Refund) -> bool:

@@ -35,6 +35,8 @@ class PaystackSimulator(Simulator):
         self.disputes: list[Json] = []
         # Transfers wait in this state until `finish_payout`; "success" settles them at once.
         self.transfer_status = "pending"
+        # The name of the filter of refunds; papers of 2019 call it "reference".
+        self.refunds_filter = "transaction"
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the routes of the API that are simulated."""
@@ -254,7 +256,7 @@ class PaystackSimulator(Simulator):
         return _told("Refund has been queued for processing", shapes.refund_made(one, paid))
 
     async def _list_refunds(self, request: web.Request) -> web.Response:
-        of = request.query.get("transaction")
+        of = request.query.get(self.refunds_filter)
         found = [one for one in self.refunds if of in (None, str(one["transaction"]))]
         return _listed("Refunds retrieved", request, found[::-1], "createdAt")
 

@@ -15,8 +15,8 @@ from tillhouse.payouts.withdrawals.types import WithdrawalStatus
 _STATE: LiteralString = """
     SELECT w.book_id, w.id, w.status, w.amount, w.currency, w.narration, w.payout_account_id,
         w.provider, w.bank_code, w.account_number, w.account_name, w.provider_key, w.is_unclear,
-        w.asked_at, w.fee, w.fee_due, w.amount_due, w.lineage_id, w.counted_on, w.hold_id,
-        w.transfer_id, w.payout_transfer_id, w.transaction_id, w.order_id, w.created_at,
+        w.asked_at, w.asked_with, w.fee, w.fee_due, w.amount_due, w.lineage_id, w.counted_on,
+        w.hold_id, w.transfer_id, w.payout_transfer_id, w.transaction_id, w.order_id, w.created_at,
         k.business_id, k.environment
     FROM withdrawals w JOIN books k ON k.id = w.book_id
     WHERE w.book_id = $1
@@ -40,6 +40,7 @@ class WithdrawalState(msgspec.Struct, frozen=True, kw_only=True):
     provider_key: str
     is_unclear: bool
     asked_at: datetime | None
+    asked_with: bytes | None
     fee: Decimal
     # The parts of fee and amount that the wallet has not given yet.
     fee_due: Decimal
@@ -130,18 +131,19 @@ async def update_sent(db: Db, state: WithdrawalState, transfer_id: UUID, now: da
 
 
 async def update_asked(
-    db: Db, state: WithdrawalState, asked_at: datetime | None, now: datetime, *, is_unclear: bool
+    db: Db, state: WithdrawalState, asked: tuple[datetime | None, bytes | None], now: datetime
 ) -> None:
-    """The provider may be asked to pay, or is known not to have been reached."""
+    """The provider may be asked to pay (when, with which), or is known not to have been reached."""
     await db.execute(
         """
-        UPDATE withdrawals SET is_unclear = $3, asked_at = coalesce($4, asked_at), updated_at = $5
+        UPDATE withdrawals SET is_unclear = $3, asked_at = coalesce($4, asked_at),
+            asked_with = coalesce($5, asked_with), updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
         state.book_id,
         state.id,
-        is_unclear,
-        asked_at,
+        asked[0] is not None,
+        *asked,
         now,
     )
 
