@@ -145,7 +145,7 @@ def _failed(reference: str, reason: str) -> SeenPayout:
 async def _mark(
     db: Db, state: WithdrawalState, asked_at: datetime | None, account: bytes | None
 ) -> None:
-    await states.update_asked(db, state, (asked_at, account), now())
+    await states.update_asked(db, state, asked_at, account, now())
 
 
 async def _lock(

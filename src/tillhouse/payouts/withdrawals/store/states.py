@@ -131,9 +131,13 @@ async def update_sent(db: Db, state: WithdrawalState, transfer_id: UUID, now: da
 
 
 async def update_asked(
-    db: Db, state: WithdrawalState, asked: tuple[datetime | None, bytes | None], now: datetime
+    db: Db,
+    state: WithdrawalState,
+    asked_at: datetime | None,
+    asked_with: bytes | None,
+    now: datetime,
 ) -> None:
-    """The provider may be asked to pay (when, with which), or is known not to have been reached."""
+    """The provider may be asked to pay, or (None) is known not to have been reached."""
     await db.execute(
         """
         UPDATE withdrawals SET is_unclear = $3, asked_at = coalesce($4, asked_at),
@@ -142,8 +146,9 @@ async def update_asked(
         """,
         state.book_id,
         state.id,
-        asked[0] is not None,
-        *asked,
+        asked_at is not None,
+        asked_at,
+        asked_with,
         now,
     )
 
