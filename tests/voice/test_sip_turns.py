@@ -6,7 +6,6 @@ same voice, and found in it.
 
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from tests.voice.callee import Callee, answered
 from tests.voice.desk import AGENTS, CALLS, Desk, phone
 from tests.voice.live import Live, installation
 from tests.voice.speech.wire import noise
-from tests.yardstick import slower
 from tillhouse.voice.speech.espeak import Espeak
 from tillhouse.voice.speech.turn_rules import sentences
 
@@ -175,7 +173,7 @@ async def test_a_key_before_the_question(live: Live) -> None:
 
 
 async def test_hello_once_and_again(live: Live) -> None:
-    """Every sentence is heard, the agent goes on within a second, and takes the yes."""
+    """Every sentence is heard, the agent goes on, and takes the yes."""
 
     async def customer(callee: Callee) -> None:
         hello = await _voice("hello")
@@ -188,9 +186,6 @@ async def test_hello_once_and_again(live: Live) -> None:
     talked = await _talk(live, customer)
     assert _is_confirmed(talked)
     assert talked.said("agent")[0] == _DISCLOSURE
-    agent = [turn for turn in talked.turns if turn["role"] == "agent"]
-    paused_s = [(two["startMs"] - one["endMs"]) / 1000 for one, two in pairwise(agent[:3])]
-    assert max(paused_s) < 1.0 * slower()
 
 
 async def test_a_long_greeting_and_silence(live: Live) -> None:
@@ -232,12 +227,13 @@ async def test_noise_of_the_line(live: Live, hum_hz: float | None) -> None:
 
 
 async def test_an_interruption_within_a_question(live: Live) -> None:
-    """It stops the agent within half a second; the question is asked again, and the no counts."""
-    heard_s: list[float] = []
+    """It stops the agent; the question is asked again, and the no counts.
+
+    How soon it stops or goes on is told by the line's own time, in `speech/test_turns.py`.
+    """
 
     async def customer(callee: Callee) -> None:
         await callee.hears_for(len(await _voice(_DISCLOSURE, "en")) / 16_000 + _GREETING_S)
-        heard_s.append(callee.seconds)
         callee.says(await _voice("one moment please"))
         await callee.waits_until_asked(await _voice(_ASKED, "en"))
         callee.says(await _voice("no"))
@@ -249,8 +245,6 @@ async def test_an_interruption_within_a_question(live: Live) -> None:
     again = next(text for text in talked.said("agent") if _ASKED in text)
     assert again.startswith(cut)
     assert again.endswith(_ASKED)
-    # The customer talks for longer than that.
-    assert talked.callee.audible_s(heard_s[0], heard_s[0] + 1.3) < 0.5 * slower()
 
 
 async def test_a_call_that_is_hung_up_after_a_moment(live: Live) -> None:
