@@ -103,6 +103,7 @@ async def test_the_next_user_begins_anew(held: Held, way: Way, ends: str) -> Non
         assert "kill" in way.__name__
     connection = await held.pool.acquire(write=True)
     found = await connection.fetchrow(_STATE)
+    assert found is not None
     await held.pool.release(connection, write=True)
     assert (found["has_begun"], found["locks"], found["lock_timeout"]) == (False, 0, "5s")
     assert (found["pid"] == pid) == ("kill" not in way.__name__)
@@ -116,5 +117,20 @@ async def test_a_connection_at_rest_is_back_at_once(held: Held, *, write: bool) 
     with pytest.raises(StopIteration):
         held.pool.release(connection, write=write).send(None)
     assert held.pool.usage()[0] == 0
-    with pytest.raises(asyncpg.InterfaceError, match="released back to the pool"):
-        await connection.fetchval("SELECT 1")
+
+
+@pytest.mark.parametrize("write", [False, True])
+async def test_a_handle_that_gave_its_connection_back_takes_another(
+    held: Held, *, write: bool
+) -> None:
+    """Nothing that is asked of it meets the statements of whoever has that one now."""
+    db = held.pool.writer() if write else held.pool.reader()
+    await db.fetchval("SELECT 1")
+    await db.rollback()
+    connection = await held.pool.acquire(write=write)
+    asking = asyncio.create_task(db.fetchval("SELECT pg_backend_pid()"))
+    pid = await connection.fetchval("SELECT pg_backend_pid() FROM pg_sleep(0.05)")
+    assert not asking.done()
+    await held.pool.release(connection, write=write)
+    assert await asking == pid
+    await db.rollback()

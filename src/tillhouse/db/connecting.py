@@ -1,4 +1,4 @@
-"""How connections are opened, with their limits, and taken back; the errors of a server away.
+"""The limits that connections are opened with, and the errors of a server that is away.
 
 Last the state of the database as the log of this process told it: a line for each change. An outage
 meets every worker, request and pool at once. The first of them tells of it, and the first
@@ -7,7 +7,6 @@ connection afterwards tells that it is over; the lines between would say nothing
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import asyncpg
 import structlog
@@ -33,8 +32,6 @@ FAIL_FAST = {"lock_timeout": "100ms"}
 # server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
 ANSWERED_WITHIN_S = 15.0
 CONNECT_TIMEOUT_S = 5
-# A connection that has sent so many is replaced: its server process keeps what it once read.
-_STATEMENTS_MAX = 50_000
 # Errors that a statement raises when the server is away, leaving or coming back. With the internal
 # error asyncpg refuses a connection on which the server has said farewell between two statements.
 FAILURES = (
@@ -79,62 +76,16 @@ FULL = "the disk of the database is full: reads go on, writes are refused until 
 log = structlog.get_logger()
 
 
-class _Connection(asyncpg.Connection):
-    """A pooled connection without the reset round trip: our sessions change no setting."""
-
-    def get_reset_query(self) -> str:
-        return ""
-
-    async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's
-        # Listeners and settings are never of a pooled connection; to look for them takes a timer.
-        if self.is_in_transaction():
-            await super().reset(timeout=timeout)
-
-
-class ConnectionPool(asyncpg.Pool):
-    """The driver's pool, which takes a connection back at once where it has nothing to end on it.
-
-    The driver makes a task for each, lest a caller who leaves breaks off what is ended there.
-    """
-
-    @property
-    def has_idle(self) -> bool:
-        """Whether there is an open connection to be taken: the driver takes these first."""
-        queue: Any = self._queue
-        return any(holder.is_connected() for holder in reversed(queue._queue))
-
-    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the driver's
-        """Take a connection back."""
-        released, holder = connection._con, connection._holder
-        if released is None or not _is_at_rest(released):
-            await super().release(connection, timeout=timeout)
-            return
-        released._on_release()
-        holder._release()
-        holder._setup_inactive_callback()
-
-
-def _is_at_rest(connection: Any) -> bool:
-    """Whether nothing is under way on it, and it may be used further."""
-    protocol = connection._protocol
-    return not (
-        connection.is_closed()
-        or protocol.is_in_transaction()
-        or protocol._is_cancelling()
-        or protocol.queries_count >= _STATEMENTS_MAX
-    )
-
-
 async def connect_alone(
     url: str, settings: Mapping[str, str] | None = None, timeout_s: int = CONNECT_TIMEOUT_S
 ) -> asyncpg.Connection:
     """One connection with these settings, outside of a pool."""
     connection = await asyncpg.connect(url, server_settings=dict(settings or {}), timeout=timeout_s)
-    await _read_plain_numbers(connection)
+    await read_plain_numbers(connection)
     return connection
 
 
-async def _read_plain_numbers(connection: asyncpg.Connection) -> None:
+async def read_plain_numbers(connection: asyncpg.Connection) -> None:
     """Take numerics as PostgreSQL writes them; nothing is sent for that.
 
     The driver reads the binary form of 20000, which holds no trailing zeros, as `2E+4`. A composite
@@ -142,27 +93,6 @@ async def _read_plain_numbers(connection: asyncpg.Connection) -> None:
     """
     await connection.set_builtin_type_codec(
         "numeric", schema="pg_catalog", codec_name="numeric", format="text"
-    )
-
-
-async def connect(url: str, size: int, given: Mapping[str, str]) -> ConnectionPool:
-    """Connections with these settings beside the usual ones."""
-    settings = {**SESSION_SETTINGS, **given}
-    return await ConnectionPool(
-        url,
-        min_size=1,
-        max_size=size,
-        connection_class=_Connection,
-        init=_read_plain_numbers,
-        server_settings=settings,
-        timeout=CONNECT_TIMEOUT_S,
-        command_timeout=None if settings["statement_timeout"] == "0" else ANSWERED_WITHIN_S,
-        # The longest statements are those that most need to be kept.
-        max_cacheable_statement_size=0,
-        max_inactive_connection_lifetime=300,
-        max_queries=_STATEMENTS_MAX,
-        record_class=asyncpg.Record,
-        loop=None,
     )
 
 

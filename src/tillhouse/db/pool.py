@@ -22,10 +22,9 @@ from tillhouse.db.connecting import (
     LOST,
     PATIENT,
     SESSION_SETTINGS,
-    ConnectionPool,
-    connect,
     connect_alone,
 )
+from tillhouse.db.connections import Connection, Connections
 from tillhouse.db.notifier import ANY_BOOK, CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 
@@ -237,12 +236,9 @@ class Pool:
     """
 
     def __init__(
-        self, reads: ConnectionPool, writes: ConnectionPool, fail_fast: ConnectionPool, url: str
+        self, reads: Connections, writes: Connections, fail_fast: Connections, url: str
     ) -> None:
-        self._reads = reads
-        self._writes = writes
-        self._fail_fast = fail_fast
-        self._url = url
+        self._reads, self._writes, self._fail_fast, self._url = reads, writes, fail_fast, url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
         self.notifier = Notifier()
@@ -267,15 +263,15 @@ class Pool:
         """
         given = {**(planner or {}), **(PATIENT if is_patient else {})}
         if size == 1:
-            inner = await connect(url, size, given)
+            inner = await Connections.open(url, size, given)
             return cls(inner, inner, inner, url)
         kept, others = {**given, **KEPT_PLANS}, size - fail_fast
-        writes = await connect(url, others // 2, kept)
-        reads = await connect(url, others - others // 2, given)
+        writes = await Connections.open(url, others // 2, kept)
+        reads = await Connections.open(url, others - others // 2, given)
         if not fail_fast:
             return cls(reads, writes, writes, url)
         failing_fast = {**kept, **FAIL_FAST}
-        return cls(reads, writes, await connect(url, fail_fast, failing_fast), url)
+        return cls(reads, writes, await Connections.open(url, fail_fast, failing_fast), url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same notifier wakes both."""
@@ -283,41 +279,45 @@ class Pool:
         pool.notifier = self.notifier
         return pool
 
-    async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Any:
+    async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Connection:
         """One connection, within some seconds or not at all."""
         inner = self._inner(write=write, fails_fast=fails_fast)
-        is_idle, began_s = inner.has_idle, time.monotonic()
-        if not is_idle and began_s < self._away_until:
+        idle = inner.take_idle()
+        found = idle or await self._wait(inner)
+        if DATABASE_HEALTH.is_away:
+            DATABASE_HEALTH.note_connected(is_new=idle is None)
+        return found
+
+    async def _wait(self, inner: Connections) -> Connection:
+        began_s = time.monotonic()
+        if began_s < self._away_until:
             raise Unavailable(retry_after_s=1)
         try:
-            # One that is idle is there at once, and a timer costs more than taking it.
-            found = await inner.acquire(timeout=None if is_idle else ACQUIRE_TIMEOUT_S)
+            async with asyncio.timeout(ACQUIRE_TIMEOUT_S):
+                return await inner.take()
         except TimeoutError as error:
             # Not all of them are open: it was a new one that was waited for.
-            if inner.get_size() < inner.get_max_size():
+            if inner.count < inner.size:
                 DATABASE_HEALTH.note_silent(error, began_s)
             raise Unavailable(retry_after_s=1) from error
         except CANNOT_CONNECT as error:
             self._away_until = time.monotonic() + AWAY_S
             DATABASE_HEALTH.note_away(error)
             raise
-        if DATABASE_HEALTH.is_away:
-            DATABASE_HEALTH.note_connected(is_new=not is_idle)
-        return found
 
     async def release(
-        self, connection: Any, *, write: bool = False, fails_fast: bool = False
+        self, connection: Connection, *, write: bool = False, fails_fast: bool = False
     ) -> None:
         """Take a connection back."""
-        inner = self._inner(write=write, fails_fast=fails_fast)
-        # One whose statement was given up is closed when the server doesn't confirm that.
         began_s = time.monotonic()
         try:
-            await inner.release(connection, timeout=RELEASED_WITHIN_S)
+            # One whose statement was given up is closed when the server doesn't confirm that.
+            inner = self._inner(write=write, fails_fast=fails_fast)
+            await inner.give_back(connection, RELEASED_WITHIN_S)
         except TimeoutError as error:
             DATABASE_HEALTH.note_silent(error, began_s)
 
-    def _inner(self, *, write: bool, fails_fast: bool) -> ConnectionPool:
+    def _inner(self, *, write: bool, fails_fast: bool) -> Connections:
         if fails_fast:
             return self._fail_fast
         return self._writes if write else self._reads
@@ -363,18 +363,17 @@ class Pool:
     @property
     def readers(self) -> int:
         """How many reads there can be at once."""
-        return self._reads.get_max_size()
+        return self._reads.size
 
     @property
     def writers(self) -> int:
         """How many transactions there can be at once."""
-        return self._writes.get_max_size()
+        return self._writes.size
 
     def usage(self) -> tuple[int, int]:
         """Connections in use and open: for metrics."""
         inners = self._inners()
-        size = sum(inner.get_size() for inner in inners)
-        return size - sum(inner.get_idle_size() for inner in inners), size
+        return sum(one.lent for one in inners), sum(one.count for one in inners)
 
     async def close(self) -> None:
         """Close every connection, waiting a moment for those in use."""
@@ -386,7 +385,7 @@ class Pool:
             for inner in inners:
                 inner.terminate()
 
-    def _inners(self) -> set[ConnectionPool]:
+    def _inners(self) -> set[Connections]:
         return {self._reads, self._writes, self._fail_fast}
 
 

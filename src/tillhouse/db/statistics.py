@@ -33,6 +33,6 @@ async def analyze(pool: Pool) -> int:
     """Look over tables that have grown, some at a time; how many. A chore: it isn't counted."""
     connection = await pool.acquire()
     try:
-        return await connection.fetchval("SELECT analyze_what_grew()")
+        return await connection.fetchval("SELECT analyze_what_grew()") or 0
     finally:
         await pool.release(connection)
