@@ -177,15 +177,17 @@ async def test_a_stuck_worker_is_replaced() -> None:
     """Whether or not its round can be cancelled; what it was stuck in begins nothing more."""
     stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, stuck_s=0.05))
-    async with within():
-        await stuck.has_begun.wait()
-    stuck_s = time.monotonic()
-    async with within():
-        await stuck.has_gone_on.wait()
-    age_s = workers.ages()["test"]
-    assert time.monotonic() - age_s > stuck_s, "it is as old as the round that goes on"
-    stuck.release.set()
-    await ended(workers.stop())
+    try:
+        async with within():
+            await stuck.has_begun.wait()
+        stuck_s = time.monotonic()
+        async with within():
+            await stuck.has_gone_on.wait()
+        age_s = workers.ages()["test"]
+        assert time.monotonic() - age_s > stuck_s, "it is as old as the round that went on"
+    finally:
+        stuck.release.set()
+        await ended(workers.stop())
     assert stuck.begun == 2
 
 
