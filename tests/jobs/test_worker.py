@@ -85,7 +85,8 @@ async def test_a_round_that_raises_ends_nothing() -> None:
     assert worker.age_s >= workers.BACKOFF_S * 0.8, "no round has completed since the start"
     failed_s = time.monotonic()
     await rounds.until(completed=1)
-    assert time.monotonic() - worker.age_s > failed_s
+    age_s = worker.age_s
+    assert time.monotonic() - age_s > failed_s
     took_s = time.monotonic() - began_s
     assert took_s >= 3 * workers.BACKOFF_S * 0.8, "the second rest is twice as long"
     await ended(worker.stop())
@@ -176,11 +177,17 @@ async def test_a_stuck_worker_is_replaced() -> None:
     """Whether or not its round can be cancelled; what it was stuck in begins nothing more."""
     stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, stuck_s=0.05))
-    async with within():
-        await stuck.has_gone_on.wait()
-    assert workers.ages()["test"] < 30
-    stuck.release.set()
-    await ended(workers.stop())
+    try:
+        async with within():
+            await stuck.has_begun.wait()
+        stuck_s = time.monotonic()
+        async with within():
+            await stuck.has_gone_on.wait()
+        age_s = workers.ages()["test"]
+        assert time.monotonic() - age_s > stuck_s, "it is as old as the round that went on"
+    finally:
+        stuck.release.set()
+        await ended(workers.stop())
     assert stuck.begun == 2
 
 

@@ -114,7 +114,7 @@ class Chaos:
         for process in self._processes.values():
             process.send_signal(signal.SIGTERM)
         for process in self._processes.values():
-            process.wait(30)
+            process.wait(HUNG_S)
         self._log.close()
 
     def _start(self, name: str) -> None:

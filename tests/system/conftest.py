@@ -11,6 +11,7 @@ import pytest
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.serving import Serving
+from tests.waiting import HUNG_S
 
 Start = Callable[..., Awaitable[Serving]]
 
@@ -65,7 +66,7 @@ async def pair(database_url: str, master_key: str) -> AsyncIterator[tuple[Servin
 async def session() -> AsyncIterator[aiohttp.ClientSession]:
     """Connections of the tests."""
     connector = aiohttp.TCPConnector(limit=0)
-    timeout = aiohttp.ClientTimeout(total=30)
+    timeout = aiohttp.ClientTimeout(total=HUNG_S)
     async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
         yield session
 

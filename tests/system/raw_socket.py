@@ -1,6 +1,7 @@
 """Bytes on a socket: what no well-behaved client would send."""
 
 import asyncio
+import itertools
 import re
 import time
 from collections.abc import AsyncIterator
@@ -38,21 +39,18 @@ async def statuses(port: int, sent: bytes, within_s: float = HUNG_S) -> list[int
     return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", got)]
 
 
-async def drip(port: int, first: bytes, then: bytes, until_s: float) -> tuple[float, bytes]:
+async def drip(port: int, first: bytes, then: bytes) -> tuple[float, bytes]:
     """Send a byte now and then until the server closes; how long it took, and what it said."""
     began = time.monotonic()
-    async with connected(port) as (reader, writer):
+    async with connected(port) as (reader, writer), within():
         writer.write(first)
         answer = asyncio.create_task(reader.read())
-        for place in range(int(until_s * 4)):
-            done, _ = await asyncio.wait([answer], timeout=0.25)
-            if done:
-                break
+        rest = itertools.cycle(then)
+        while not (await asyncio.wait([answer], timeout=0.25))[0]:
             with suppress(OSError):
-                writer.write(then[place % max(1, len(then)) :][:1])
+                writer.write(bytes(itertools.islice(rest, 1)))
                 await writer.drain()
         took_s = time.monotonic() - began
-        answer.cancel()
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError):
             return took_s, await answer
     return took_s, b""

@@ -43,6 +43,10 @@ def kept_port() -> Iterator[int]:
         yield kept.getsockname()[1]
 
 
+# The words of a process that ends a request, a child or itself before they have ended.
+_WAITED = ("graceful shutdown exceeded", "stream_cut", "stop_forced", "_killed")
+
+
 class Serving:
     """One running `tillhouse serve`; its log goes to a file, since a full pipe would stop it."""
 
@@ -102,6 +106,11 @@ class Serving:
         """The text on its standard error."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode("utf-8", "replace")
+
+    def assert_left_in_order(self) -> None:
+        """The end of every request came by itself: a stop that waited in vain says so."""
+        for word in _WAITED:
+            assert word not in self.log, self.log
 
     def signal(self, number: int) -> None:
         """Send a signal."""

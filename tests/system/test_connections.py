@@ -19,7 +19,6 @@ from tests.system.conftest import Start
 from tests.system.raw_socket import Streams, connected, statuses
 from tests.system.serving import Serving, report, until
 from tests.waiting import ended, within
-from tests.yardstick import slower
 from tillhouse.http.connections import YOUNG_S, Connections
 from tillhouse.http.exchange import HAS_LEFT
 from tillhouse.http.protocol import PatientProtocol
@@ -33,6 +32,8 @@ UNREAD = (
 _SEGMENTS_WITH_DATA = slice(152, 156)
 DESCRIPTORS = 256
 CROWD = 300
+# After four of them the crowd is not young any more.
+REFUSALS_MAX = 8
 
 
 async def answer(streams: Streams) -> tuple[bytes, bytes]:
@@ -175,17 +176,19 @@ async def test_a_caller_is_answered_beside_a_crowd(database_url: str, master_key
 
 
 async def beside_a_crowd(port: int, kind: str, first: bytes) -> None:
-    """Hold so many connections, and be answered all the same."""
+    """Hold so many connections, and be answered all the same, after a few refusals."""
     async with AsyncExitStack() as stack:
         for _ in range(CROWD):
             _, writer = await stack.enter_async_context(connected(port))
             writer.write(first)
         began, refused = time.monotonic(), 0
-        # Callers that came a moment ago may be about to ask: until then others hear 503.
+        # Callers that came a moment ago may be about to ask: until then others hear 503. Each
+        # refusal takes a part of that moment at least; one that waits for a deadline of the crowd
+        # hears hundreds.
         while (found := await statuses(port, LAST_GET)) != [200]:
             assert found == [503], (kind, found)
             refused += 1
-            assert time.monotonic() - began < 5 * slower(), (kind, refused)
+            assert refused <= REFUSALS_MAX, kind
             await asyncio.sleep(YOUNG_S / 4)
         report(f"{kind}: answered after {time.monotonic() - began:.2f} s and {refused} refusals")
 

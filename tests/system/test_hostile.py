@@ -10,19 +10,16 @@ from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.raw_socket import connected, drip, statuses
 from tests.system.serving import Serving, report
-from tests.yardstick import slower
-from tillhouse.http.exchange import RECEIVE_WITHIN_S
-from tillhouse.http.protocol import HEAD_BYTES_MAX, HEAD_WITHIN_S
+from tillhouse.http.protocol import HEAD_BYTES_MAX
 
 LOGIN = (
     b"POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
     b"connection: close\r\n"
 )
 GET = b"GET /livez HTTP/1.1\r\nhost: x\r\n"
-# How much later than its deadline a connection may end.
-LATE_S = 1.5
 CROWD = 200
-ROUNDS = 300
+# Requests of one measurement, and those of them that are answered while the whole crowd is there.
+ROUNDS, ROUNDS_BESIDE = 300, 20
 
 BIG = b"x" * 2 * 1024 * 1024
 MALFORMED = {
@@ -98,36 +95,30 @@ async def test_drips_end(pair: tuple[Serving, Serving]) -> None:
     """A head or a body that comes byte by byte is given up, and so is silence."""
     port = pair[0].port
     body = LOGIN + b"content-length: 100000\r\n\r\n"
-    # The best of three says when the server gives up.
-    for left in (2, 1, 0):
-        late_s = LATE_S * slower()
-        head_s, body_s = HEAD_WITHIN_S + late_s, RECEIVE_WITHIN_S + late_s
-        (head, said), (second, _), (silent, _), (slow, answer) = await asyncio.gather(
-            drip(port, b"GET /livez HTTP/1.1\r\nx: ", b"y", head_s + 1),
-            drip(port, GET + b"\r\n", b"GET /livez HTTP/1.1\r\nx: yyy", 2 * head_s),
-            drip(port, b"", b"", head_s + 1),
-            drip(port, body, b" ", body_s + 1),
-        )
-        report(f"closed after: head {head:.1f} s, silence {silent:.1f} s, body {slow:.1f} s")
-        assert said[:12] in (b"", b"HTTP/1.1 408")
-        assert answer[:10] in (b"", b"HTTP/1.1 4")
-        if max(head, second, silent) <= head_s and slow <= body_s:
-            return
-        assert left, (head, second, silent, slow)
+    (head, said), (second, _), (silent, _), (slow, answer) = await asyncio.gather(
+        drip(port, b"GET /livez HTTP/1.1\r\nx: ", b"y"),
+        drip(port, GET + b"\r\n", b"GET /livez HTTP/1.1\r\nx: yyy"),
+        drip(port, b"", b""),
+        drip(port, body, b" "),
+    )
+    report(f"closed after: head {head:.1f} s, the second one {second:.1f} s")
+    report(f"closed after: silence {silent:.1f} s, body {slow:.1f} s")
+    assert said[:12] in (b"", b"HTTP/1.1 408")
+    assert answer[:10] in (b"", b"HTTP/1.1 4")
 
 
-async def p99_ms(client: Client) -> float:
+async def p99_ms(client: Client, rounds: int = ROUNDS) -> float:
     """How long all but one in a hundred requests take at most."""
     times: list[float] = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         began = time.perf_counter()
         await client.get("/livez", status=200)
         times.append(time.perf_counter() - began)
-    return sorted(times)[int(ROUNDS * 0.99)] * 1000
+    return sorted(times)[int(rounds * 0.99)] * 1000
 
 
 async def test_a_slow_crowd_slows_nobody(pair: tuple[Serving, Serving], here: Client) -> None:
-    """Beside 200 connections that drip, p99 stays within twice its own and 5 ms."""
+    """Beside 200 connections that drip, others are answered, and none of the crowd has to end."""
     is_over = asyncio.Event()
 
     async def dawdle(writer: asyncio.StreamWriter) -> None:
@@ -136,19 +127,13 @@ async def test_a_slow_crowd_slows_nobody(pair: tuple[Serving, Serving], here: Cl
             writer.write(b"y")
             await asyncio.wait([asyncio.ensure_future(is_over.wait())], timeout=0.25)
 
-    # The machine is shared: the best of ten says what the server can do.
-    for left in reversed(range(10)):
-        alone = await p99_ms(here)
-        async with AsyncExitStack() as stack:
-            opened = [
-                await stack.enter_async_context(connected(pair[0].port)) for _ in range(CROWD)
-            ]
-            is_over.clear()
-            dawdling = asyncio.gather(*(dawdle(writer) for _, writer in opened))
-            beside = await p99_ms(here)
-            is_over.set()
-            await dawdling
-        report(f"p99 alone {alone:.1f} ms, beside {CROWD} slow connections {beside:.1f} ms")
-        if beside <= 2 * alone + 5 * slower():
-            return
-        assert left, (alone, beside)
+    alone = await p99_ms(here)
+    async with AsyncExitStack() as stack:
+        opened = [await stack.enter_async_context(connected(pair[0].port)) for _ in range(CROWD)]
+        dawdling = asyncio.gather(*(dawdle(writer) for _, writer in opened))
+        await p99_ms(here, ROUNDS_BESIDE)
+        assert not any(reader.at_eof() or reader.exception() for reader, _ in opened)
+        beside = await p99_ms(here)
+        is_over.set()
+        await dawdling
+    report(f"p99 alone {alone:.1f} ms, beside {CROWD} slow connections {beside:.1f} ms")

@@ -17,8 +17,8 @@ from tests.system.client import Client, register
 from tests.system.conftest import Start
 from tests.system.serving import children, report
 from tests.voice.desk import AGENTS, CALLS, NUMBERS, SCOPES, phone
-from tests.waiting import HUNG_S, within
-from tests.yardstick import slower
+from tests.waiting import within
+from tests.webhooks.shop import until as seen
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.embedded import Embedded
 
@@ -37,7 +37,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Embedded]:
 async def test_calls_of_a_killed_process_end_once(
     database: Embedded, start: Start, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
-    """In each phase, within half a minute; what waited is dialled by the next server."""
+    """In each phase; what waited is dialled by the next server."""
     settings = {
         "DATABASE_URL": database.url, "MASTER_KEY": new_master_key(), "DATA": str(tmp_path / "own"),
     }  # fmt: skip
@@ -83,14 +83,11 @@ async def _call_until(api: Any, phases: set[str]) -> None:
             await asyncio.sleep(0.3)
 
 
-async def _until_ended(api: Any, call_ids: set[str], within_s: float = HUNG_S) -> None:
-    deadline = time.monotonic() + within_s * slower()
-    while True:
-        left = [one for one in await _calls(api) if one["id"] in call_ids and not one["endedAt"]]
-        if not left:
-            return
-        assert time.monotonic() < deadline, left
-        await asyncio.sleep(0.2)
+async def _until_ended(api: Any, call_ids: set[str]) -> None:
+    async def have_ended() -> bool:
+        return all(one["endedAt"] for one in await _calls(api) if one["id"] in call_ids)
+
+    await seen(have_ended)
 
 
 async def _calls(api: Any) -> list[dict[str, Any]]:

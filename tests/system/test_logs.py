@@ -21,12 +21,12 @@ from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.serving import Serving, until
 from tests.system.test_outages import silent
+from tests.waiting import HUNG_S
 from tests.webhooks.shop import until as looking
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.embedded import Embedded
 
 OUTAGE_S = 6.0
-ROOM_WITHIN_S = 40.0
 ROOM_TYPES = "/v1/hotel/room-types"
 
 
@@ -88,7 +88,7 @@ async def test_the_demo_is_shown_to_a_terminal_or_when_asked(
         assert b"Login: demo@tillhouse.example" in said
         assert b"Test key: thsk_test_" in said
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 30) == 0
+        assert await asyncio.to_thread(process.wait, HUNG_S) == 0
     finally:
         process.kill()
         for handle in (leader, follower):
@@ -180,7 +180,7 @@ async def test_a_full_disk_is_named(
         await user.patch(path, {"rate": next(rates)}, status=200)
         return (await anybody.get("/readyz")).status == 200
 
-    await looking(has_room, ROOM_WITHIN_S)
+    await looking(has_room)
     assert await serving.stop() == 0
     events = [line["event"] for line in lines(serving.log)]
     assert events.count("database_disk_full") == events.count("database_disk_has_room") == 1

@@ -12,16 +12,21 @@ from ipaddress import ip_network
 import psutil
 import pytest
 
+from tests.system.serving import report
 from tests.waiting import ended
 from tests.webhooks import hostile_receivers
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
-from tests.yardstick import slower
-from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
+from tillhouse.webhooks.sender.attempt import TIMEOUT_S, AttemptOutcome, attempt
 from tillhouse.webhooks.sender.client import WebhookClient
 
 pytestmark = pytest.mark.proof
+
+# Far longer than a test may take: an attempt that has so long ends for another reason.
+NEVER_S = 3600.0
+# Events of a healthy endpoint, and those of them that come while every attempt hangs that may.
+ROUNDS, ROUNDS_BESIDE = 20, 3
 
 # trick → (what is noted of it, whether it takes the whole time).
 COSTS: dict[str, tuple[str | None, bool]] = {
@@ -87,23 +92,23 @@ async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
     await ended(process.wait())
 
 
-async def _try(client: WebhookClient, url: str) -> tuple[AttemptOutcome, float]:
+async def _try(
+    client: WebhookClient, url: str, within_s: float = NEVER_S
+) -> tuple[AttemptOutcome, float]:
     """The result of an attempt, and its duration."""
     began = time.perf_counter()
-    outcome = await attempt(client, url, b"{}" * 1000, {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json"}
+    outcome = await ended(attempt(client, url, b"{}" * 1000, headers, within_s=within_s))
     return outcome, time.perf_counter() - began
 
 
-async def _healthy(shop: Shop, receiver: Receiver, rounds: int) -> list[float]:
-    """How long the same business's healthy endpoint waits for its events meanwhile."""
-    took: list[float] = []
-    for number in range(rounds):
-        began = time.perf_counter()
+async def _healthy(shop: Shop, receiver: Receiver, rounds: int) -> None:
+    """The same business's healthy endpoint gets its events, one after the other."""
+    for _ in range(rounds):
+        count = len(receiver.received)
         await shop.emit()
-        await receiver.until(number + 1)
-        took.append(time.perf_counter() - began)
-        await asyncio.wait([asyncio.ensure_future(shop.deliveries())])
-    return took
+        await receiver.until(count + 1)
+        await shop.deliveries()
 
 
 async def test_hostile_receivers_cost_time_and_nothing_else(
@@ -112,23 +117,31 @@ async def test_hostile_receivers_cost_time_and_nothing_else(
     sender: Shop,
     receiver: Receiver,
 ) -> None:
-    """All at once: each attempt ends in time with a word for it, memory stays flat."""
+    """All at once: each attempt ends with a word for it, memory stays flat.
+
+    Those that take their whole time hang until a healthy endpoint has got its events. The others
+    have an hour, and end by themselves.
+    """
     await sender.endpoint(receiver.url)
     await _healthy(sender, receiver, 3)
-    # The machine is shared: of what it all costs, the best of three says what a sender can do.
+    # Others' work adds to the memory of a process: the best of three says what the attempts take.
     for left in (2, 1, 0):
-        receiver.received.clear()
         before = psutil.Process().memory_info().rss
-        tried = asyncio.gather(*(_try(client, url) for url in tricksters.values()))
-        waits = await _healthy(sender, receiver, 20)
-        results = dict(zip(tricksters, await tried, strict=True))
+        tried = {
+            name: asyncio.create_task(_try(client, url, TIMEOUT_S if COSTS[name][1] else NEVER_S))
+            for name, url in tricksters.items()
+        }
+        await _healthy(sender, receiver, ROUNDS_BESIDE)
+        assert not any(one.done() for name, one in tried.items() if COSTS[name][1])
+        await _healthy(sender, receiver, ROUNDS - ROUNDS_BESIDE)
+        results = {name: await one for name, one in tried.items()}
         _check(results)
-        costs = {name: took for name, (_, took) in results.items()}
         grown = psutil.Process().memory_info().rss - before
-        factor = slower()
-        if grown < 30_000_000 and sorted(waits)[-2] < factor and _are_as_told(costs, factor):
+        longest_s = max(took for _, took in results.values())
+        report(f"the longest attempt took {longest_s:.2f} s; memory grew by {grown >> 20} MiB")
+        if grown < 30_000_000:
             return
-        assert left, (grown, waits, costs, factor)
+        assert left, grown
 
 
 # Each once held the loop for seconds, or took hundreds of milliseconds of the processor.
@@ -168,11 +181,6 @@ def _check(results: dict[str, tuple[AttemptOutcome, float]]) -> None:
         assert len(outcome.response or "") <= 500
 
 
-def _are_as_told(costs: dict[str, float], factor: float) -> bool:
-    """Whether no attempt took longer than it may: ten seconds and half of one, or less than ten."""
-    return all(took < (10 + 0.5 * factor if COSTS[name][1] else 9) for name, took in costs.items())
-
-
 @pytest.mark.parametrize("name", ["expired", "of another host", "signed by itself"])
 async def test_certificates_are_checked(
     client: WebhookClient, authority: Authority, name: str
@@ -184,9 +192,8 @@ async def test_certificates_are_checked(
         "signed by itself": authority.server(is_self_signed=True),
     }[name]
     async with hostile_receivers.serving(hostile_receivers.redirect, context) as url:
-        outcome, took = await _try(client, url)
+        outcome, _ = await _try(client, url)
     assert (outcome.is_delivered, outcome.error) == (False, "tls_certificate")
-    assert took < 5 * slower()
 
 
 async def test_a_kept_connection_that_was_closed_is_no_failure(

@@ -107,7 +107,7 @@ async def test_two_senders_send_each_of_a_thousand_deliveries_once(
     for _ in range(10):
         async with sender.services.pool.transaction() as db:
             event_ids += [await sender.emit_in(db, book) for _ in range(25)]
-    await receiver.until(1000, 60)
+    await receiver.until(1000)
 
     async def are_over() -> bool:
         return not await sender.deliveries("status=pending")

@@ -1,6 +1,7 @@
 """A worker's slots: those who hang get a share of them, and the rest stays with who answers."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +15,8 @@ from tillhouse.settings import Settings
 from tillhouse.webhooks.sender.worker import Sender
 
 SLOTS = 8
+# Attempts that hang do so for longer than a test takes.
+HANGING = timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,7 @@ async def narrow_app(
     async with fresh_database(server_url, "tillhouse_narrow") as url:
         app = App(sending_settings, url, master_key)
         services = await app.start()
-        sender = Sender(services, slots=SLOTS)
+        sender = Sender(services, slots=SLOTS, lease=2 * HANGING, attempt_s=HANGING.total_seconds())
         sender.start()
         yield app
         await sender.stop()

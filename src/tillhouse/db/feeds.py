@@ -56,6 +56,8 @@ class Feeds:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._feeds: dict[Hashable, Feed[Any]] = {}
+        # How long each feed that begins waits for a notification before it looks.
+        self.poll_s = POLL_S
 
     @contextlib.contextmanager
     def following(self, make: MakesSource[T], book_id: UUID) -> Iterator["Feed[T]"]:
@@ -63,7 +65,9 @@ class Feeds:
         name = (make, book_id)
         feed = self._feeds.get(name)
         if feed is None or feed.is_over:
-            feed = self._feeds[name] = Feed(self._pool, book_id, make(self._pool, book_id))
+            feed = self._feeds[name] = Feed(
+                self._pool, book_id, make(self._pool, book_id), self.poll_s
+            )
         feed.followers += 1
         try:
             yield feed
@@ -78,10 +82,11 @@ class Feeds:
 class Feed(Generic[T]):
     """The news of one book, the latest of them kept."""
 
-    def __init__(self, pool: Pool, book_id: UUID, source: FeedSource[T]) -> None:
+    def __init__(self, pool: Pool, book_id: UUID, source: FeedSource[T], poll_s: float) -> None:
         self._pool = pool
         self._book_id = book_id
         self._source = source
+        self._poll_s = poll_s
         self._kept: deque[T] = deque()
         self._kept_bytes = 0
         self._is_open = False
@@ -139,7 +144,7 @@ class Feed(Generic[T]):
                     self._add(came)
                     if len(came) == LOOK_MAX:
                         follower.wake()
-                await follower.wait(POLL_S)
+                await follower.wait(self._poll_s)
 
     def _add(self, came: Sequence[T]) -> None:
         is_first, self._is_open = not self._is_open, True

@@ -32,14 +32,19 @@ class AttemptOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def attempt(
-    client: WebhookClient, url: str, body: bytes, headers: dict[str, str]
+    client: WebhookClient,
+    url: str,
+    body: bytes,
+    headers: dict[str, str],
+    *,
+    within_s: float = TIMEOUT_S,
 ) -> AttemptOutcome:
     """Send once. This ends in time and raises nothing, whatever the receiver does."""
     began = time.perf_counter()
     exchange = WebhookExchange(began=began)
     failure: Exception | None = None
     try:
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(within_s):
             await client.post(url, body, headers, exchange)
     except Exception as error:  # noqa: BLE001 - a receiver's tricks must not end the worker
         failure = error

@@ -26,7 +26,7 @@ from tillhouse.settings import SettingError
 from tillhouse.webhooks import mailing, rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender import notices
-from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
+from tillhouse.webhooks.sender.attempt import TIMEOUT_S, AttemptOutcome, attempt
 from tillhouse.webhooks.sender.batch import (
     DeliveryClaim,
     Result,
@@ -71,10 +71,12 @@ class Sender:
         lease: timedelta = LEASE,
         slots: int = SLOTS,
         poll_s: float = POLL_S,
+        attempt_s: float = TIMEOUT_S,
     ) -> None:
         self._services = services
         # Longer than any attempt: the claims of a killed worker are claimed anew when it ends.
         self._lease = lease
+        self._attempt_s = attempt_s
         settings = services.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
         self._windows = EndpointWindows(slots)
@@ -203,7 +205,7 @@ class Sender:
         secret = self._secrets[claim.secret_sealed]
         headers = signing.headers(secret, claim.event_id, claim.type, body, int(time.time()))
         assert self._client is not None, "the sender was started"  # noqa: S101
-        outcome = await attempt(self._client, claim.url, body, headers)
+        outcome = await attempt(self._client, claim.url, body, headers, within_s=self._attempt_s)
         self._note(claim, ticket, outcome)
         self._results.append(Result(claim, outcome, began, now()))
         self._has_results.set()
