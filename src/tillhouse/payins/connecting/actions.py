@@ -15,7 +15,7 @@ from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.payins import connections
-from tillhouse.payins.connecting import noticing, rules
+from tillhouse.payins.connecting import naming, noticing, rules
 from tillhouse.payins.connecting.types import ProviderAbilities, ProviderChange, ProviderShown
 from tillhouse.payins.connections import SANDBOX, provider_of
 from tillhouse.payins.store import connections as store
@@ -129,6 +129,8 @@ async def _connect(
         hint=hint,
     )
     await store.upsert_connection(call.db, BookKey(call.book.id, record_id), new, call.now)
+    if sealed is not None:
+        await naming.queue(call.db, [call.book.id])
     await _note(call, wanted, "connected" if sealed else "changed", is_selected=new.is_selected)
 
 

@@ -1,7 +1,8 @@
 """Stripe: a page per payment (Checkout), and its fate.
 
 Amounts are counted in units of each currency, by Stripe's own table. Requests are forms, and those
-that change something bear our reference as their idempotency key, which Stripe keeps for a day.
+that change something bear our reference as their idempotency key, which Stripe keeps for a day, for
+all keys of the account.
 """
 
 import hashlib

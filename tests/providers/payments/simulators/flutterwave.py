@@ -143,7 +143,8 @@ class FlutterwaveSimulator(Simulator):
     async def _list(self, request: web.Request) -> web.Response:
         of = request.query.get("tx_ref")
         found = [one for one in self.transactions if of in (None, one["tx_ref"])]
-        listed = [{**one, "id": str(one["id"])} for one in found[::-1]]
+        whose = {"account_id": self.account}
+        listed = [{**one, **whose, "id": str(one["id"])} for one in found[::-1]]
         return _page("Transactions fetched", _of_days(request, listed), _page_of(request))
 
     async def _verify(self, request: web.Request) -> web.Response:

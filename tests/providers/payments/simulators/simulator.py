@@ -46,6 +46,9 @@ Fault = Literal[
 HookFault = Literal["lost", "twice", "reordered", "forged", "unsigned", "rewritten"]
 
 
+_ACCOUNTS = itertools.count(463_433)
+
+
 class Asked(NamedTuple):
     """A request as it came."""
 
@@ -98,6 +101,8 @@ class Simulator:
         self.arrived = asyncio.Event()
         # Books that collect by this account: another simulator is another account.
         self.books: list[UUID] = []
+        # The vendor's own number of the account: that of no other simulator.
+        self.account = next(_ACCOUNTS)
         # Further keys of the account.
         self.more_keys: list[str] = []
         self._faults: list[tuple[Fault, str]] = []
