@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator
 from typing import NamedTuple
+from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -21,6 +22,7 @@ from tillhouse.payins.connecting import naming
 from tillhouse.payins.connections import provider_of
 from tillhouse.payins.jobs import chores
 from tillhouse.payins.marks import account_mark, marks
+from tillhouse.payins.store.connections import queue_unnamed
 from tillhouse.payins.types import Origin
 from tillhouse.providers.payments.provider import ProviderSecrets
 
@@ -41,6 +43,13 @@ class Connection(NamedTuple):
         """The kept mark of the account."""
         query = "SELECT account_mark FROM payment_providers WHERE book_id = $1"
         return await self.sql.fetchval(query, self.origin.book.id)
+
+    async def queued(self) -> tuple[UUID, UUID, str]:
+        """The first job that waits: its book, its connection and its key."""
+        query = "SELECT book_id, subject_id, key FROM jobs WHERE book_id = $1 AND kind = $2"
+        row = await self.sql.fetchrow(query, self.origin.book.id, naming.NAMING)
+        assert row is not None
+        return tuple(row)
 
     async def change(self, credentials: ProviderSecrets) -> None:
         """Connect it by these secrets."""
@@ -82,6 +91,8 @@ async def connection(
     there = msgspec.structs.replace(services, settings=settings)
     business = await make.business(currency=vendor.currency)
     await business.step_up()
+    # Other tests' connections are of simulators that are gone.
+    await sql.execute("DELETE FROM jobs WHERE kind = $1", naming.NAMING)
     origin = await connected(there, sql, business, (vendor, simulator))
     yield Connection(there, sql, business.owner, origin, simulator)
     await simulator.stop()
@@ -110,7 +121,7 @@ async def test_an_account_that_is_not_told_is_asked_for_again(connection: Connec
     assert await connection.named() is None
     assert await connection.named() is None
     async with connection.services.pool.transaction() as db:
-        await naming.queue(db, [connection.origin.book.id])
+        await queue_unnamed(db, [connection.origin.book.id], naming.NAMING, now())
     assert await connection.named() is not None
     assert "payment_provider_accounts" in [one.name for one in chores(connection.services)]
 
@@ -136,8 +147,10 @@ async def test_the_answer_counts_for_the_asked_secrets_alone(connection: Connect
 
     late = msgspec.structs.replace(kind, run=meanwhile)
     services = connection.services
-    await JobRunner(services.pool, [late], services.job_results).run_due(now())
+    runner = JobRunner(services.pool, [late], services.job_results)
+    await runner.run_now(naming.NAMING, *await connection.queued())
     assert await connection.mark() is None
+    assert await connection.named() is not None
 
 
 async def test_the_owner_who_connects_has_it_asked_for(connection: Connection) -> None:

@@ -59,7 +59,7 @@ async def change_key(services: Services, origin: Origin, credentials: ProviderSe
             provider=origin.provider, is_selected=True, credentials_sealed=sealed, hint="…"
         )
         await upsert_connection(db, key, new, now())
-        await naming.queue(db, [book_id])
+        await naming.queue(db, key, now())
 
 
 _ENDED = """

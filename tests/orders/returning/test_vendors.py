@@ -15,7 +15,9 @@ from tests.payins.vendor_books import change_key, connected
 from tests.providers.payments.simulators.simulator import Fault
 from tests.providers.payments.vendors import VENDORS, Vendor, paid
 from tillhouse.access.process import Services
+from tillhouse.kit.clock import now
 from tillhouse.payins.connecting import naming
+from tillhouse.payins.store.connections import queue_unnamed
 
 _AFTER: tuple[Fault, ...] = ("500 after", "reset after", "truncated", "oversized", "no json")
 _BEFORE: tuple[Fault, ...] = ("500 first", "reset first", "busy", "redirect")
@@ -148,7 +150,7 @@ async def _lost(live: Live) -> tuple[Body, Body]:
     await change_key(live.till.services, live.origin, live.simulator.credentials)
     order = await live.sold()
     async with live.till.services.pool.transaction() as db:
-        await naming.queue(db, [live.origin.book.id])
+        await queue_unnamed(db, [live.origin.book.id], naming.NAMING, now())
     await live.work()
     live.simulator.fail_next("500 first", live.vendor.calls["refund"])
     refund = await live.till.asked(order, amount=400)

@@ -128,9 +128,10 @@ async def _connect(
         credentials_sealed=sealed,
         hint=hint,
     )
-    await store.upsert_connection(call.db, BookKey(call.book.id, record_id), new, call.now)
+    key = BookKey(call.book.id, record_id)
+    await store.upsert_connection(call.db, key, new, call.now)
     if sealed is not None:
-        await naming.queue(call.db, [call.book.id])
+        await naming.queue(call.db, key, call.now)
     await _note(call, wanted, "connected" if sealed else "changed", is_selected=new.is_selected)
 
 

@@ -6,7 +6,7 @@ A provider that doesn't tell it, or not yet, is asked again by a chore.
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -15,9 +15,10 @@ import msgspec
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.chores import walk
-from tillhouse.jobs.kinds import Job, LocalKind, OutsideKind
+from tillhouse.jobs.kinds import Job, LocalKind, NewJob, OutsideKind
+from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.payins.connections import opened, provider_of
 from tillhouse.payins.marks import account_mark
 from tillhouse.payins.store import connections as store
@@ -53,9 +54,10 @@ def kind(services: Services) -> OutsideKind:
     )
 
 
-async def queue(db: Db, books: Sequence[UUID]) -> None:
-    """Have the accounts of these books asked for that are not known."""
-    await store.queue_unnamed(db, books, NAMING, now())
+async def queue(db: Db, key: BookKey, at: datetime) -> None:
+    """Have the account of new secrets asked for: a job of their own, as the last may be at work."""
+    new = NewJob(book_id=key.book_id, kind=NAMING, subject_id=key.id, key=str(new_id()))
+    await queue_job(db, new, at, at)
 
 
 async def read_account_id(provider: PaymentProvider, credentials: ProviderSecrets) -> str | None:
@@ -93,7 +95,7 @@ async def _record(
 
 
 async def _queue_some(db: Db, books: Sequence[UUID]) -> bool:
-    await queue(db, books)
+    await store.queue_unnamed(db, books, NAMING, now())
     return False
 
 

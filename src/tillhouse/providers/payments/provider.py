@@ -357,7 +357,7 @@ class PaymentProvider(Protocol):
     async def find_payments(
         self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
-        """All that was paid by a reference (or as heard), as it is now."""
+        """All that was paid by a reference (or as heard), as it is now; none of an unknown one."""
         ...
 
     async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:

@@ -56,6 +56,10 @@ class FlutterwaveSimulator(Simulator):
             for start in (self.prefix, f"/{self.prefix}"):
                 router.add_route(method, start + path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(words, status)
+
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The same word for every body."""
         word = "another word" if forged else SECRET_HASH

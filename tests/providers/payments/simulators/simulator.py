@@ -42,6 +42,7 @@ Fault = Literal[
     "oversized",  # executes, and the answer has no end
     "no json",  # executes, and answers a page
     "redirect",  # leads elsewhere
+    "unknown",  # 404, in its own words
 ]
 HookFault = Literal["lost", "twice", "reordered", "forged", "unsigned", "rewritten"]
 
@@ -143,6 +144,10 @@ class Simulator:
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the vendor's routes."""
+        raise NotImplementedError
+
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
         raise NotImplementedError
 
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
@@ -268,6 +273,8 @@ class Simulator:
     async def _fail(
         self, fault: Fault, request: web.Request, handler: Handler
     ) -> web.StreamResponse:
+        if fault == "unknown":
+            return self.refusal("There is no such thing")
         if fault == "silence":
             await self._hold()
         executes = fault not in ("500 first", "reset first", "busy", "redirect")

@@ -61,6 +61,10 @@ class StripeSimulator(Simulator):
         ):
             router.add_route(method, path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(words, "refused", status)
+
     def sign(self, body: bytes, *, forged: bool = False, at: int | None = None) -> dict[str, str]:
         """The signature is made over a time and the body."""
         key = "whsec_of-somebody-else" if forged else WEBHOOK_SECRET
