@@ -11,8 +11,13 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.payins.connecting import naming
 from tillhouse.payins.connections import seal
-from tillhouse.payins.store.connections import ConnectionRow, upsert_connection
+from tillhouse.payins.store.connections import (
+    ConnectionRow,
+    lock_connection,
+    upsert_connection,
+)
 from tillhouse.payins.types import Origin
 from tillhouse.providers.payments.provider import ProviderSecrets
 
@@ -40,6 +45,21 @@ async def connected(
     simulator.books.append(key.book_id)
     await sql.execute(_ENDED, vendor.name, simulator.books)
     return Origin(business_id, Book(key.book_id, "live"), vendor.name)
+
+
+async def change_key(services: Services, origin: Origin, credentials: ProviderSecrets) -> None:
+    """Connect the provider of a live book by other secrets, whose account is asked for."""
+    book_id = origin.book.id
+    async with services.pool.transaction() as db:
+        row = await lock_connection(db, book_id, origin.provider)
+        assert row is not None
+        key, secrets = BookKey(book_id, row["id"]), dict(credentials.secrets)
+        sealed = await seal(services.vault, db, origin.business_id, key.id, secrets)
+        new = ConnectionRow(
+            provider=origin.provider, is_selected=True, credentials_sealed=sealed, hint="…"
+        )
+        await upsert_connection(db, key, new, now())
+        await naming.queue(db, key, now())
 
 
 _ENDED = """

@@ -10,7 +10,9 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
+from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
+from tillhouse.payins.marks import account_mark, marks
 from tillhouse.payins.types import ProviderConnection
 from tillhouse.providers.payments.provider import (
     AccountRequest,
@@ -70,21 +72,33 @@ class BankingProvider:
         self.on_refusal: Callable[[], None] = lambda: None
         # Happens between an answer to a look and its arrival.
         self.on_look: Callable[[], Awaitable[None]] | None = None
-        # The secrets of the account that is connected, and the payouts of the others.
+        # The account that is connected (None: its name isn't told), and the payouts of the other.
+        self.account: str | None = "first"
         self.secrets = ProviderSecrets({"secret_key": "first"}, is_live=False)
         self._elsewhere: dict[str, PayoutState] = {}
         self._late: list[PayoutRequest] = []
 
     def change_account(self, key: str) -> None:
         """Connect the other account: each knows nothing of what the other has paid."""
-        self.secrets = ProviderSecrets({"secret_key": key}, is_live=False)
+        self.account = key
+        self.change_key(key)
         self.states, self._elsewhere = self._elsewhere, self.states
 
+    def change_key(self, key: str) -> None:
+        """Connect the same account by another key."""
+        self.secrets = ProviderSecrets({"secret_key": key}, is_live=False)
+
+    def connection(self, vault: Vault) -> ProviderConnection:
+        """The connection to the account."""
+        name = self.account
+        mark = None if name is None else account_mark(vault, self, self.secrets, name)
+        return ProviderConnection(self, self.secrets, marks(vault, self.secrets, mark))
+
     async def find(
-        self, _services: Services, _db: Db, _book: Book, _name: str
+        self, services: Services, _db: Db, _book: Book, _name: str
     ) -> ProviderConnection | None:
         """The connection of any book to this provider."""
-        return ProviderConnection(self, self.secrets)
+        return self.connection(services.vault)
 
     def catch_up(self) -> None:
         """Execute what arrived late."""
@@ -172,6 +186,10 @@ class BankingProvider:
 
     async def check(self, credentials: ProviderSecrets) -> None:
         """Any credentials are good."""
+
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The account that is connected."""
+        return self.account
 
     async def read_balances(self, credentials: ProviderSecrets) -> None:
         """It tells none."""

@@ -59,40 +59,6 @@ async def test_a_call_that_was_lost_is_sent_again_after_an_hour(treasury: Treasu
     assert treasury.bank.paid == {reference: 1}
 
 
-async def test_another_account_is_no_witness(treasury: Treasury) -> None:
-    """It knows nothing of a payout by the one before, and pays none a second time."""
-    treasury.bank.manners.append("broken")
-    asked = await treasury.withdraw(400)
-    reference = treasury.reference(asked["id"])
-    await treasury.work()
-    treasury.bank.change_account("second")
-    for _ in range(2):
-        await treasury.age(asked["id"], HOUR)
-        await treasury.work(DAY)
-    assert await treasury.status(asked["id"]) == "processing"
-    assert (treasury.bank.paid[reference], treasury.bank.asked[reference]) == (1, 1)
-    treasury.bank.change_account("first")
-    await treasury.work(DAY)
-    assert await treasury.status(asked["id"]) == "completed"
-    assert await treasury.faults() == []
-
-
-async def test_one_that_was_not_reached_goes_by_the_account_that_is_connected(
-    treasury: Treasury,
-) -> None:
-    """Nothing was executed by the one before; the later one is the one that repeats."""
-    treasury.bank.manners.extend(["away", "lost"])
-    asked = await treasury.withdraw(400)
-    reference = treasury.reference(asked["id"])
-    await treasury.work()
-    treasury.bank.change_account("second")
-    await treasury.work(HOUR)
-    await treasury.age(asked["id"], HOUR)
-    await treasury.work(DAY)
-    assert await treasury.status(asked["id"]) == "completed"
-    assert (treasury.bank.paid[reference], treasury.bank.asked[reference]) == (1, 3)
-
-
 async def test_a_call_that_comes_through_late_beside_its_repetition_pays_once(
     treasury: Treasury,
 ) -> None:

@@ -49,6 +49,7 @@ GUESTS = {
     "finance.closing.store.update_closed_until books": "the column of the closing is finance's",
     "messaging.store.messages.insert_outbound jobs": BRICK,
     "orders.kitchen.store.queue_due jobs": BRICK,
+    "payins.store.connections.queue_unnamed jobs": BRICK,
     "payins.store.events.insert_event jobs": BRICK,
     "payins.store.events.record_event jobs": BRICK,
     "payouts.accounts.store.insert_account jobs": BRICK,

@@ -29,7 +29,6 @@ from tillhouse.providers.payments.provider import (
     ProviderRefused,
     SeenPayment,
     Unclear,
-    Unknown,
     in_words,
 )
 
@@ -65,10 +64,7 @@ async def look_up(
     takes_unknown: bool = True,
 ) -> Looked:
     """Ask the provider and record its answer, each of its transactions in one of ours."""
-    try:
-        found = await connection.provider.find_payments(connection.credentials, heard)
-    except Unknown:
-        return Looked()
+    found = await connection.provider.find_payments(connection.credentials, heard)
     new = unmatched = 0
     others: list[tuple[Book, UUID]] = []
     for told in _by_transaction(found):

@@ -15,6 +15,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused, Unavailable
 from tillhouse.kit.ids import CHANCE, BusinessId
+from tillhouse.payins.marks import marks
 from tillhouse.payins.sandbox.provider import SandboxPayments
 from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store
@@ -77,11 +78,20 @@ async def find_provider(services: Services, db: Db, book: Book, name: str) -> Pr
     if provider is None or (name == SANDBOX) != (book.environment == "test"):
         raise NoProvider
     if name == SANDBOX:
-        return ProviderConnection(provider, sandbox_credentials(services.vault, book.id))
+        return _connection(services, provider, sandbox_credentials(services.vault, book.id))
     row = await store.find_connection(db, book.id, name)
     if row is None or row["credentials_sealed"] is None:
         raise NoProvider
-    return ProviderConnection(provider, await opened(services, db, row))
+    return _connection(services, provider, await opened(services, db, row), row["account_mark"])
+
+
+def _connection(
+    services: Services,
+    provider: PaymentProvider,
+    credentials: ProviderSecrets,
+    account: bytes | None = None,
+) -> ProviderConnection:
+    return ProviderConnection(provider, credentials, marks(services.vault, credentials, account))
 
 
 async def choose_provider(

@@ -7,7 +7,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.payins import asking, hooks
-from tillhouse.payins.connecting import noticing
+from tillhouse.payins.connecting import naming, noticing
 from tillhouse.payins.disputes import recording
 from tillhouse.payins.sandbox.simulating import LATER
 from tillhouse.payins.store.events import delete_old_events
@@ -21,6 +21,7 @@ def kinds(services: Services) -> tuple[Kind, ...]:
     return (
         hooks.kind(services),
         asking.kind(services),
+        naming.kind(services),
         noticing.kind(services),
         LATER,
     )
@@ -29,7 +30,7 @@ def kinds(services: Services) -> tuple[Kind, ...]:
 def chores(_services: Services) -> tuple[LocalKind, ...]:
     """Its periodic jobs."""
     sweeping = LocalKind(name="old_provider_events", run=_sweep, every=timedelta(hours=1))
-    return (sweeping, recording.SETTLING)
+    return (sweeping, recording.SETTLING, naming.ASKING_ANEW)
 
 
 async def _sweep(db: Db, _job: Job) -> bool:

@@ -4,7 +4,7 @@ Its room keeps it with a job that sends it, and gives the steps that are its own
 bring it to the told state. The rest is the same for all: the steps after an answer, or none.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -34,7 +34,7 @@ class OutgoingRow(Protocol):
     @property
     def status(self) -> str: ...  # noqa: D102
 
-    # The mark of the account that was asked for it last; None: of none yet.
+    # The mark of the account that was asked for it last; None: of none yet, or not known.
     @property
     def asked_with(self) -> bytes | None: ...  # noqa: D102
 
@@ -67,8 +67,8 @@ class OutgoingCalls(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     """The calls of a provider about one payout or refund."""
 
     reference: str
-    # The mark of the account that is asked.
-    account: bytes
+    # The marks of the account that is asked, of which the call leaves the first.
+    marks: Sequence[bytes]
     send: Callable[[], Awaitable[Seen]]
     find: Callable[[], Awaitable[Seen]]
     # The outcome of one that it refuses, for this reason.
@@ -89,8 +89,7 @@ class OutgoingWork(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True
     @property
     def within_account(self) -> "OutgoingWork[Row, Seen]":
         """The same; another account than was asked knows nothing of it, and proves nothing."""
-        known = (None, None if self.calls is None else self.calls.account)
-        is_same = self.row.asked_with in known
+        is_same = self.calls is not None and self.row.asked_with in self.calls.marks
         return self if is_same else msgspec.structs.replace(self, may_resend=False)
 
 
@@ -158,9 +157,8 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         if found is None:
             return None
         asked = found.within_account
-        if asked.may_resend or not asked.is_unclear:
-            account = None if asked.calls is None else asked.calls.account
-            await self.mark(db, asked.row, now(), account)
+        if asked.calls is not None and (asked.may_resend or not asked.is_unclear):
+            await self.mark(db, asked.row, now(), asked.calls.marks[0])
         return asked
 
     async def _record_sending(

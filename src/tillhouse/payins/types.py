@@ -1,5 +1,6 @@
 """Accounts to pay into, payments that arrived, and how they are shown: values."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -29,6 +30,8 @@ class ProviderConnection(msgspec.Struct, frozen=True):
 
     provider: PaymentProvider
     credentials: ProviderSecrets
+    # The marks of its account, of which a call leaves the first.
+    marks: Sequence[bytes]
 
 
 class Collects(msgspec.Struct, frozen=True, kw_only=True):

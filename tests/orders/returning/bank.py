@@ -48,7 +48,7 @@ class ReturningProvider(BankingProvider):
         """
         if book.id != self._book:
             return await find_provider(services, db, book, name)
-        return ProviderConnection(self, self.secrets)
+        return self.connection(services.vault)
 
     def change_account(self, key: str) -> None:
         """Connect the other account, which knows nothing of refunds by this one."""

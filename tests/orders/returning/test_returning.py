@@ -106,6 +106,20 @@ async def test_another_account_is_no_witness(till: Giving) -> None:
     assert till.bank.returned == {reference: 1}
 
 
+async def test_a_changed_key_of_the_account_asks_again(till: Giving) -> None:
+    """It knows as much as the one before: what it doesn't know was not given back."""
+    till.bank.manners.append("lost")
+    order = await till.sold()
+    asked = await till.asked(order, amount=400)
+    await till.send()
+    till.bank.change_key("second")
+    await till.age(asked, HOUR)
+    await till.send(DAY)
+    assert (await till.refund_of(order))["status"] == "successful"
+    assert till.bank.wanted == {till.reference(asked): 2}
+    assert till.bank.returned == {till.reference(asked): 1}
+
+
 @pytest.mark.parametrize("manner", ["late", "killed"])
 async def test_a_repetition_is_on_its_way_as_long_as_the_first_call(
     till: Giving, manner: Manner

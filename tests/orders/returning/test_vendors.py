@@ -1,5 +1,6 @@
 """Refunds through each vendor as it is simulated, though things go wrong there."""
 
+import fnmatch
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -9,10 +10,14 @@ import pytest
 from tests.make import Make
 from tests.orders.returning.giving import DAY, HOUR, MINUTES_5, Giving
 from tests.orders.returning.vendor_tills import Live
-from tests.payins.vendor_books import connected
+from tests.orders.shop import Body
+from tests.payins.vendor_books import change_key, connected
 from tests.providers.payments.simulators.simulator import Fault
-from tests.providers.payments.vendors import VENDORS, Vendor
+from tests.providers.payments.vendors import VENDORS, Vendor, paid
 from tillhouse.access.process import Services
+from tillhouse.kit.clock import now
+from tillhouse.payins.connecting import naming
+from tillhouse.payins.store.connections import queue_unnamed
 
 _AFTER: tuple[Fault, ...] = ("500 after", "reset after", "truncated", "oversized", "no json")
 _BEFORE: tuple[Fault, ...] = ("500 first", "reset first", "busy", "redirect")
@@ -96,6 +101,61 @@ async def test_a_call_that_fails_gives_back_once(live: Live, fault: Fault) -> No
     shown = await live.till.show(order)
     assert (shown["refunds"][0]["status"], shown["amountPaid"]) == ("successful", 600)
     assert await live.given() == 1
+
+
+async def test_a_changed_key_of_the_account_asks_again(live: Live) -> None:
+    """Where the vendor tells whose the key is: Monnify doesn't, so people decide."""
+    order, refund = await _lost(live)
+    await change_key(live.till.services, live.origin, live.simulator.further_key())
+    await live.work()
+    await live.till.age(refund, HOUR)
+    await live.work(DAY)
+    is_told = live.vendor.name != "monnify"
+    assert await live.given() == (1 if is_told else 0)
+    [seen] = (await live.till.show(order))["refunds"]
+    if is_told:
+        await live.simulator.finish_refund(seen["providerRefundId"])  # type: ignore[attr-defined]
+        await live.work(DAY * 2)
+        [seen] = (await live.till.show(order))["refunds"]
+    assert seen["status"] == ("successful" if is_told else "pending")
+
+
+async def test_another_account_is_never_asked_for_it(live: Live) -> None:
+    """It tells who it is, by a payment of its own, and that it is another one."""
+    order, refund = await _lost(live)
+    other = await live.vendor.simulator().start()
+    await paid(live.vendor, other)
+    settings = live.till.services.settings
+    urls = ((live.vendor.name, other.base_url),)
+    live.till.services = msgspec.structs.replace(
+        live.till.services, settings=msgspec.structs.replace(settings, provider_urls=urls)
+    )
+    await change_key(live.till.services, live.origin, other.further_key())
+    for _ in range(3):
+        await live.till.age(refund, HOUR)
+        await live.work(DAY)
+    asked = [f"{one.method} {one.path}" for one in other.asked]
+    await other.stop()
+    assert not fnmatch.filter(asked, live.vendor.calls["refund"])
+    assert await live.given() == 0
+    [seen] = (await live.till.show(order))["refunds"]
+    assert seen["status"] == "pending"
+
+
+async def _lost(live: Live) -> tuple[Body, Body]:
+    """An order with a refund that never reached the vendor, as far as it knows; nobody else does.
+
+    The vendor has told whose the key is, if it tells that.
+    """
+    await change_key(live.till.services, live.origin, live.simulator.credentials)
+    order = await live.sold()
+    async with live.till.services.pool.transaction() as db:
+        await queue_unnamed(db, [live.origin.book.id], naming.NAMING, now())
+    await live.work()
+    live.simulator.fail_next("500 first", live.vendor.calls["refund"])
+    refund = await live.till.asked(order, amount=400)
+    await live.work()
+    return order, refund
 
 
 async def test_a_refund_that_fails_there_lets_everything_go(live: Live) -> None:

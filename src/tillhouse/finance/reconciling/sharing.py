@@ -10,22 +10,13 @@ from asyncpg import Record
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import store
 from tillhouse.finance.reconciling.types import Side
+from tillhouse.payins.connecting.naming import read_account_id
 from tillhouse.payins.connections import SANDBOX, opened
-from tillhouse.providers.payments.provider import (
-    NotReached,
-    PaymentProvider,
-    ProviderRefused,
-    ProviderSecrets,
-    Unclear,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import PaymentProvider, ProviderSecrets
 
-# The secret that names the account, in this order; others name hooks or contracts of it.
-_NAMES = ("api_key", "secret_key")
 # So many connections to one provider are asked whose account theirs is; beyond, keys alone tell.
 ASKED_MAX = 200
 _AT_ONCE = 10
-_ASK_S = 10.0
 
 
 class Sharing:
@@ -77,16 +68,11 @@ class Sharing:
     async def _account_id(
         self, provider: PaymentProvider, credentials: ProviderSecrets
     ) -> str | None:
-        try:
-            async with self._places, asyncio.timeout(_ASK_S):
-                return await provider.find_account_id(credentials)
-        except (NotReached, Unclear, ProviderRefused, Unknown, TimeoutError):
-            return None
+        async with self._places:
+            return await read_account_id(provider, credentials)
 
 
 def _marks(credentials: ProviderSecrets, account_id: str | None) -> frozenset[str]:
     """The marks of an account, which tell no secret: connections to one account have one alike."""
-    secrets = credentials.secrets
-    named = next((secrets[name] for name in _NAMES if name in secrets), "")
-    of_key = f"key {hashlib.sha256(named.encode()).hexdigest()}"
+    of_key = f"key {hashlib.sha256(credentials.key.encode()).hexdigest()}"
     return frozenset({of_key} if account_id is None else {of_key, f"account {account_id}"})

@@ -167,7 +167,7 @@ def _calls(sent: SentRefund, connection: ProviderConnection) -> OutgoingCalls[Se
     )
     return OutgoingCalls(
         reference=reference,
-        account=credentials.mark,
+        marks=connection.marks,
         send=partial(connection.provider.refund, credentials, wanted),
         find=partial(connection.provider.find_refund, credentials, known),
         failed=partial(_failed, reference),

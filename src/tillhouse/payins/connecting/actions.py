@@ -15,7 +15,7 @@ from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.payins import connections
-from tillhouse.payins.connecting import noticing, rules
+from tillhouse.payins.connecting import naming, noticing, rules
 from tillhouse.payins.connecting.types import ProviderAbilities, ProviderChange, ProviderShown
 from tillhouse.payins.connections import SANDBOX, provider_of
 from tillhouse.payins.store import connections as store
@@ -128,7 +128,10 @@ async def _connect(
         credentials_sealed=sealed,
         hint=hint,
     )
-    await store.upsert_connection(call.db, BookKey(call.book.id, record_id), new, call.now)
+    key = BookKey(call.book.id, record_id)
+    await store.upsert_connection(call.db, key, new, call.now)
+    if sealed is not None:
+        await naming.queue(call.db, key, call.now)
     await _note(call, wanted, "connected" if sealed else "changed", is_selected=new.is_selected)
 
 

@@ -9,11 +9,12 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.jobs.store import QUEUE
 from tillhouse.kit.ids import BookId, BookKey
 
 _CONNECTION: LiteralString = """
     SELECT p.book_id, p.id, b.business_id, p.provider, p.is_selected, p.credentials_sealed, p.hint,
-        p.down_until, p.last_error, p.created_at, p.updated_at
+        p.account_mark, p.down_until, p.last_error, p.created_at, p.updated_at
     FROM payment_providers p JOIN books b ON b.id = p.book_id WHERE p.book_id = $1
 """
 
@@ -63,6 +64,8 @@ async def upsert_connection(db: Db, key: BookKey, row: ConnectionRow, now: datet
             credentials_sealed =
                 coalesce(excluded.credentials_sealed, payment_providers.credentials_sealed),
             hint = coalesce(excluded.hint, payment_providers.hint),
+            account_mark = CASE WHEN excluded.credentials_sealed IS NULL
+                THEN payment_providers.account_mark END,
             down_until = NULL, last_error = NULL, updated_at = excluded.updated_at
         """,
         *key,
@@ -76,12 +79,54 @@ async def end_connection(db: Db, book_id: BookId, provider: str, now: datetime) 
     return await db.execute_one(
         """
         UPDATE payment_providers SET is_selected = false, credentials_sealed = NULL, hint = NULL,
-            down_until = NULL, updated_at = $3
+            account_mark = NULL, down_until = NULL, updated_at = $3
         WHERE book_id = $1 AND provider = $2 AND credentials_sealed IS NOT NULL
         """,
         book_id,
         provider,
         now,
+    )
+
+
+async def queue_unnamed(db: Db, books: Sequence[UUID], kind: str, now: datetime) -> None:
+    """Queue a job for each connection of these books whose account is not known."""
+    await db.execute(
+        """
+        WITH queueing AS (
+            SELECT book_id, $2::text AS kind, id AS subject_id, '' AS key, NULL::bytea AS payload,
+                $3::timestamptz AS due_at, $3::timestamptz AS queued_at
+            FROM payment_providers
+            WHERE book_id = ANY($1) AND credentials_sealed IS NOT NULL AND account_mark IS NULL
+        ),
+        """
+        + QUEUE
+        + "SELECT",
+        books,
+        kind,
+        now,
+    )
+    db.queues_jobs = True
+
+
+async def find_unnamed(db: Db, key: BookKey) -> Record | None:
+    """A connection whose account is not known; None: it is, or nothing is connected any more."""
+    return await db.fetchrow(
+        _CONNECTION
+        + " AND p.id = $2 AND p.credentials_sealed IS NOT NULL AND p.account_mark IS NULL",
+        *key,
+    )
+
+
+async def update_account(db: Db, key: BookKey, sealed: bytes, mark: bytes) -> None:
+    """Keep the mark of the account of these secrets, unless others have taken their place."""
+    await db.execute(
+        """
+        UPDATE payment_providers SET account_mark = $4
+        WHERE book_id = $1 AND id = $2 AND credentials_sealed = $3
+        """,
+        *key,
+        sealed,
+        mark,
     )
 
 

@@ -131,7 +131,7 @@ def _calls(state: WithdrawalState, connection: ProviderConnection) -> OutgoingCa
     wanted = facts_of(PayoutRequest, state, reference=key, narration=narration)
     return OutgoingCalls(
         reference=state.provider_key,
-        account=credentials.mark,
+        marks=connection.marks,
         send=partial(provider.pay_out, credentials, wanted),
         find=partial(provider.find_payout, credentials, state.provider_key),
         failed=partial(_failed, state.provider_key),

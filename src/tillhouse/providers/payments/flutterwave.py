@@ -41,7 +41,7 @@ from tillhouse.providers.payments.provider import (
     Unclear,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import exactly, executed, read_from
+from tillhouse.providers.payments.skeleton import beside, exactly, executed, read_from
 
 BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
@@ -120,7 +120,7 @@ class Flutterwave(BearerAdapter):
         found = await self._found(credentials, heard)
         if not heard.may_be_back:
             return found
-        return [await self._with_returns(credentials, one) for one in found]
+        return [await beside(self._with_returns(credentials, one)) for one in found]
 
     async def _found(
         self, credentials: ProviderSecrets, heard: HeardPayment
@@ -133,9 +133,12 @@ class Flutterwave(BearerAdapter):
         query = urlencode({"tx_ref": heard.reference})
         path = f"/transactions/verify_by_reference?{query}"
         found = await self._verified(credentials, path)
-        listed = answers.payments(
-            await self._look(credentials, f"/transactions?{query}"), heard.reference
-        )
+        asking = self._look(credentials, f"/transactions?{query}")
+        try:
+            answer = await (beside(asking) if found else asking)
+        except Unknown:
+            return []
+        listed = answers.payments(answer, heard.reference)
         ids = {one.transaction_id for one in found}
         return [*found, *(one for one in listed if one.transaction_id not in ids)]
 

@@ -31,7 +31,7 @@ _MARK = "tillhouse:"
 _COMMENT_LENGTH_MAX = 200
 # Refunds are told without theirs.
 _CURRENCY = "NGN"
-_MISSING = ("no transaction was found", "not found", "no transfer", "no refund")
+_MISSING = "No transaction was found for this id"
 _PAYMENT_STATES: dict[str, PaymentState] = {
     "successful": "successful",
     "failed": "failed",
@@ -172,8 +172,8 @@ class _Listing(msgspec.Struct):
 
 
 def is_missing(said: str) -> bool:
-    """Whether a refusal says that there is no such thing; no code does."""
-    return any(sign in said.lower() for sign in _MISSING)
+    """Whether a refusal says that there is no such payment; no code does."""
+    return said == _MISSING
 
 
 def good(answer: ProviderAnswer) -> ProviderAnswer:

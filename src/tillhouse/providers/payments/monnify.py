@@ -52,6 +52,7 @@ from tillhouse.providers.payments.provider import (
 )
 from tillhouse.providers.payments.skeleton import (
     Adapter,
+    beside,
     check_start,
     exactly,
     has_sha512,
@@ -166,7 +167,7 @@ class Monnify(Adapter):
         found = await self._found(credentials, heard)
         if not (heard.may_be_back and found):
             return found
-        returned = await self._returned(credentials, found[0])
+        returned = await beside(self._returned(credentials, found[0]))
         first = msgspec.structs.replace(found[0], returned=returned)
         rest = [msgspec.structs.replace(one, returned=Decimal(0)) for one in found[1:]]
         return [first, *rest]
@@ -323,7 +324,7 @@ class Monnify(Adapter):
         return await self._ask_once(credentials, ask)
 
     async def _ask_once(self, credentials: ProviderSecrets, ask: ProviderRequest) -> ProviderAnswer:
-        token = await self._token(credentials)
+        token = await beside(self._token(credentials))
         headers = {**ask.headers, "authorization": f"Bearer {token}"}
         ask = msgspec.structs.replace(ask, headers=headers)
         answer = await self._caller(credentials).call(ask)

@@ -32,7 +32,13 @@ from tillhouse.providers.payments.provider import (
 
 T = TypeVar("T")
 
-_MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
+# A transfer or a refund that isn't there has a code; a payment has words, by its papers.
+_MISSING_CODES = ("D02", "R7")
+_MISSING = (
+    "There's no transaction matching supplied reference",
+    "Could not find transaction with ",
+    "Could not find disbursement transaction for given reference",
+)
 _TOO_ALIKE = "D07"
 _PAYMENT_STATES: dict[str, PaymentState] = {
     "PAID": "successful",
@@ -166,8 +172,9 @@ class _Refund(msgspec.Struct, rename="camel"):
 
 
 def is_missing(said: str) -> bool:
-    """Whether a refusal says that there is no such thing; its code is the same as others'."""
-    return any(sign in said.lower() for sign in _MISSING)
+    """Whether a refusal says that there is no such thing, and not that another is missing."""
+    code, _, words = said.partition(": ")
+    return code in _MISSING_CODES or words.startswith(_MISSING)
 
 
 def is_too_alike(said: str) -> bool:

@@ -42,7 +42,7 @@ from tillhouse.providers.payments.provider import (
     StatementRequest,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import exactly, executed, has_sha512
+from tillhouse.providers.payments.skeleton import beside, exactly, executed, has_sha512
 
 BASE_URL = "https://api.paystack.co"
 SIGNATURE = "x-paystack-signature"
@@ -146,7 +146,7 @@ class Paystack(BearerAdapter):
             return []
         payment = answers.payment(answer)
         if heard.may_be_back or payment.state == "reversed":
-            payment = await self._with_returns(credentials, payment)
+            payment = await beside(self._with_returns(credentials, payment))
         return [payment]
 
     async def _with_returns(
@@ -158,10 +158,10 @@ class Paystack(BearerAdapter):
         """
         query = {"transaction": payment.transaction_id, "perPage": str(_PAGE)}
         query |= {"from": _BEGAN, "to": iso(now() + _CLOCKS_APART)}
-        answer = await self._look(credentials, f"/dispute?{urlencode(query)}")
-        disputes = [
-            one for one in answers.disputes(answer) if one.transaction_id == payment.transaction_id
-        ]
+        disputes: list[SeenDispute] = []
+        async for page in self._pages(credentials, "/dispute", query):
+            told = answers.disputes(page)
+            disputes += [one for one in told if one.transaction_id == payment.transaction_id]
         ours = theirs = Decimal(0)
         async for page in self._refunds(credentials, payment.transaction_id, None):
             of_us, of_others = answers.refunded(page, payment)

@@ -8,7 +8,6 @@ failed).
 A reference is 16 to 50 small letters, digits and hyphens, which every provider takes.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -102,10 +101,9 @@ class ProviderSecrets(msgspec.Struct, frozen=True):
         return "Credentials(…)"
 
     @property
-    def mark(self) -> bytes:
-        """A digest that tells no secret: with the same one, the account is the same."""
-        named = next((self.secrets[name] for name in _NAMING if name in self.secrets), "")
-        return hashlib.sha256(named.encode()).digest()
+    def key(self) -> str:
+        """The secret that names the account: with the same one, the account is the same."""
+        return next((self.secrets[name] for name in _NAMING if name in self.secrets), "")
 
 
 class AccountRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -359,7 +357,7 @@ class PaymentProvider(Protocol):
     async def find_payments(
         self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
-        """All that was paid by a reference (or as heard), as it is now."""
+        """All that was paid by a reference (or as heard), as it is now; none of an unknown one."""
         ...
 
     async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:

@@ -113,6 +113,14 @@ async def read_from(asking: Awaitable[ProviderAnswer], read: Callable[[ProviderA
     return read(await asking)
 
 
+async def beside(asking: Awaitable[T]) -> T:
+    """The answer to a question on the way to another: if it knows nothing, that says nothing."""
+    try:
+        return await asking
+    except Unknown as error:
+        raise NotReached(str(error)) from None
+
+
 async def executed(asking: Awaitable[ProviderAnswer]) -> ProviderAnswer:
     """The answer to a change; where the credentials are refused nothing was executed."""
     try:

@@ -1,7 +1,8 @@
 """Stripe: a page per payment (Checkout), and its fate.
 
 Amounts are counted in units of each currency, by Stripe's own table. Requests are forms, and those
-that change something bear our reference as their idempotency key, which Stripe keeps for a day.
+that change something bear our reference as their idempotency key, which Stripe keeps for a day, for
+all keys of the account.
 """
 
 import hashlib
@@ -44,7 +45,7 @@ from tillhouse.providers.payments.provider import (
     StatementRequest,
     Unknown,
 )
-from tillhouse.providers.payments.skeleton import Adapter, check_start, exactly, executed
+from tillhouse.providers.payments.skeleton import Adapter, beside, check_start, exactly, executed
 from tillhouse.providers.payments.stripe_hooks import StripeHook
 
 BASE_URL = "https://api.stripe.com"
@@ -140,7 +141,7 @@ class Stripe(Adapter):
             found = await self._found(credentials, heard)
         except Unknown:
             return []
-        seen = [await self._with_returns(credentials, one) for one in found]
+        seen = [await beside(self._with_returns(credentials, one)) for one in found]
         return [one for one in seen if heard.reference in (None, one.reference)]
 
     async def _found(
@@ -266,7 +267,7 @@ class Stripe(Adapter):
         query["expand[]"] = f"data.{_OF_CHARGE}"
         answer = await self._look(credentials, f"/v1/payment_intents?{urlencode(query)}")
         found, following = answers.statement(answer)
-        seen = [await self._with_returns(credentials, one) for one in found]
+        seen = [await beside(self._with_returns(credentials, one)) for one in found]
         return ProviderListPage(payments=seen, following=following)
 
     async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:

@@ -56,6 +56,10 @@ class FlutterwaveSimulator(Simulator):
             for start in (self.prefix, f"/{self.prefix}"):
                 router.add_route(method, start + path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(words, status)
+
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The same word for every body."""
         word = "another word" if forged else SECRET_HASH
@@ -143,7 +147,8 @@ class FlutterwaveSimulator(Simulator):
     async def _list(self, request: web.Request) -> web.Response:
         of = request.query.get("tx_ref")
         found = [one for one in self.transactions if of in (None, one["tx_ref"])]
-        listed = [{**one, "id": str(one["id"])} for one in found[::-1]]
+        whose = {"account_id": self.account}
+        listed = [{**one, **whose, "id": str(one["id"])} for one in found[::-1]]
         return _page("Transactions fetched", _of_days(request, listed), _page_of(request))
 
     async def _verify(self, request: web.Request) -> web.Response:

@@ -76,6 +76,10 @@ class MonnifySimulator(Simulator):
         ):
             router.add_route(method, path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(words, status)
+
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The signature is made with the secret key of the API."""
         key = "somebody else's" if forged else SECRET_KEY

@@ -62,6 +62,10 @@ class PaystackSimulator(Simulator):
         ):
             router.add_route(method, path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(status, words, "refused")
+
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The signature is made with the secret key of the API."""
         key = "somebody else's" if forged else self._secret_key
@@ -176,7 +180,7 @@ class PaystackSimulator(Simulator):
         return _told("Balances retrieved", balances)
 
     async def _customers(self, _request: web.Request) -> web.Response:
-        there = [shapes.listed_customer()] if self.transactions else []
+        there = [shapes.listed_customer(self.account)] if self.transactions else []
         return _told("Customers retrieved", there)
 
     async def _initialize(self, request: web.Request) -> web.Response:

@@ -36,9 +36,9 @@ def transaction(number: int, reference: str, amount: int, body: Json) -> Json:
     }  # fmt: skip
 
 
-def listed_customer() -> Json:
+def listed_customer(integration: int) -> Json:
     """A customer as lists tell of it."""
-    return {"integration": 463433, "domain": "test", **_customer("payer@example.com")}
+    return {"integration": integration, "domain": "test", **_customer("payer@example.com")}
 
 
 def _customer(email: str) -> Json:

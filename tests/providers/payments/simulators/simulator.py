@@ -42,8 +42,12 @@ Fault = Literal[
     "oversized",  # executes, and the answer has no end
     "no json",  # executes, and answers a page
     "redirect",  # leads elsewhere
+    "unknown",  # 404, in its own words
 ]
 HookFault = Literal["lost", "twice", "reordered", "forged", "unsigned", "rewritten"]
+
+
+_ACCOUNTS = itertools.count(463_433)
 
 
 class Asked(NamedTuple):
@@ -98,6 +102,8 @@ class Simulator:
         self.arrived = asyncio.Event()
         # Books that collect by this account: another simulator is another account.
         self.books: list[UUID] = []
+        # The vendor's own number of the account: that of no other simulator.
+        self.account = next(_ACCOUNTS)
         # Further keys of the account.
         self.more_keys: list[str] = []
         self._faults: list[tuple[Fault, str]] = []
@@ -138,6 +144,10 @@ class Simulator:
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the vendor's routes."""
+        raise NotImplementedError
+
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
         raise NotImplementedError
 
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
@@ -263,6 +273,8 @@ class Simulator:
     async def _fail(
         self, fault: Fault, request: web.Request, handler: Handler
     ) -> web.StreamResponse:
+        if fault == "unknown":
+            return self.refusal("There is no such thing")
         if fault == "silence":
             await self._hold()
         executes = fault not in ("500 first", "reset first", "busy", "redirect")

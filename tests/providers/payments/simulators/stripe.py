@@ -61,6 +61,10 @@ class StripeSimulator(Simulator):
         ):
             router.add_route(method, path, self._authorized(handler))
 
+    def refusal(self, words: str, status: int = 404) -> web.Response:
+        """A refusal as the vendor writes it."""
+        return _refusal(words, "refused", status)
+
     def sign(self, body: bytes, *, forged: bool = False, at: int | None = None) -> dict[str, str]:
         """The signature is made over a time and the body."""
         key = "whsec_of-somebody-else" if forged else WEBHOOK_SECRET
@@ -169,7 +173,7 @@ class StripeSimulator(Simulator):
         if self.is_restricted:
             words = "The provided key does not have the required permissions for this endpoint"
             return _refusal(words, "more_permissions_required", 403)
-        return answer({"id": f"acct_{id(self)}", "object": "account", "country": "US"})
+        return answer({"id": f"acct_{self.account}", "object": "account", "country": "US"})
 
     async def _once(self, key: str, request: web.Request, handler: Handler) -> web.Response:
         """The kept answer of a key; another request with it is refused."""
