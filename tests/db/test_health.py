@@ -1,5 +1,7 @@
 """The state of the database as a process knows it, and tells it."""
 
+import asyncpg
+
 from tillhouse.db.connecting import DatabaseHealth
 
 # A moment of the process's clock before any, and one after all.
@@ -16,3 +18,15 @@ def test_an_outage_that_is_over_is_told_no_more() -> None:
     assert not health.is_away
     health.note_silent(TimeoutError(), _AFTER)
     assert health.is_away
+
+
+def test_trouble_of_an_outage_is_told_by_its_first_line() -> None:
+    """Errors that come while the database is away need no lines of their own, as other trouble does."""
+    health = DatabaseHealth()
+    lost = asyncpg.InterfaceError("the connection was lost")
+    assert not health.is_told(lost)
+    assert health.is_told(asyncpg.CrashShutdownError("the server is leaving"))
+    assert health.is_told(lost)
+    assert not health.is_told(ZeroDivisionError())
+    health.note_answered()
+    assert not health.is_told(lost)

@@ -171,7 +171,7 @@ class DatabaseHealth:
         if isinstance(error, GONE):
             self.note_away(error)
             return True
-        return False
+        return self.is_away and isinstance(error, AWAY)
 
 
 DATABASE_HEALTH = DatabaseHealth()

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from tillhouse.db.connecting import FAILURES
+from tillhouse.db.connecting import DATABASE_HEALTH, FAILURES
 from tillhouse.db.notifier import NotificationListener
 from tillhouse.db.pool import Db, Pool
 from tillhouse.jobs import store
@@ -291,7 +291,7 @@ class JobRunner:
         """Put a job back that raised, in a transaction of its own."""
         reason = _told(error)
         is_expected = isinstance(error, (*_TROUBLE, LeaseLapsedError, TimeoutError))
-        log.warning(
+        (log.debug if DATABASE_HEALTH.is_told(error) else log.warning)(
             "job_failed", kind=job.kind, job=str(job.id), attempts=attempts, reason=reason,
             exc_info=None if is_expected else error,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from tillhouse.db.connecting import AWAY, DATABASE_HEALTH, FAILURES
+from tillhouse.db.connecting import DATABASE_HEALTH, FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import CHANCE
 
@@ -161,10 +161,7 @@ class Worker:
         again_s *= CHANCE.uniform(0.8, 1.2)
         self._failures += 1
         is_expected = isinstance(error, _TROUBLE)
-        is_told = DATABASE_HEALTH.is_told(error) or (
-            DATABASE_HEALTH.is_away and isinstance(error, AWAY)
-        )
-        (log.debug if is_told else log.warning)(
+        (log.debug if DATABASE_HEALTH.is_told(error) else log.warning)(
             "worker_round_failed",
             worker=self.name,
             error=type(error).__name__,
