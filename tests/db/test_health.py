@@ -21,7 +21,7 @@ def test_an_outage_that_is_over_is_told_no_more() -> None:
 
 
 def test_trouble_of_an_outage_is_told_by_its_first_line() -> None:
-    """Errors that come while the database is away need no lines of their own, as other trouble does."""
+    """Errors that come while the database is away need no lines; other trouble does."""
     health = DatabaseHealth()
     lost = asyncpg.InterfaceError("the connection was lost")
     assert not health.is_told(lost)
