@@ -176,10 +176,7 @@ def operations_in(*texts: str) -> list[tuple[str, str]]:
 
 MAP = set(operations_in(*PLACES.values()))
 # Reads that a page makes after a choice or for its frame, which the list of its calls leaves out.
-UNTOLD = {
-    ("GET", path)
-    for path in ("/api/auth/me", "/v1/hotel/rooms", "/v1/search", "/v1/voice/calls/{}")
-}
+UNTOLD = {("GET", path) for path in ("/v1/hotel/rooms", "/v1/search", "/v1/voice/calls/{}")}
 # Pages of one kind that are opened: their states differ.
 PER_ROUTE = 4
 CALL = re.compile(r"\$BASE(/[^?\" ]+)")

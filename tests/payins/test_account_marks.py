@@ -109,7 +109,7 @@ async def test_two_keys_of_one_account_have_one_mark(connection: Connection) -> 
     assert await connection.mark() is None
     assert await connection.named() == first
     assert (first is not None) == is_told
-    connection.simulator.account += 1_000_000
+    connection.simulator.account_number += 1_000_000
     await connection.change(connection.simulator.further_key())
     assert (await connection.named() != first) == is_told
 

@@ -47,6 +47,16 @@ class KeyCaller(msgspec.Struct, frozen=True, kw_only=True):
     withdrawal_policy: dict[str, Any] | None
 
 
+class OwnBusiness(msgspec.Struct, frozen=True):
+    """The business that a session acts for, as its pages name it and count."""
+
+    id: BusinessId
+    name: str
+    type: str
+    currency: str
+    time_zone: str
+
+
 class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     """A person of the business, in one session."""
 
@@ -64,8 +74,8 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     subscription_fault: str | None
     # Whether the role needs a second factor that isn't on: then nothing but that is open.
     needs_factor: bool = False
-    # The time zone of the business, as the session was found; None where no session was.
-    time_zone: str | None = None
+    # The business as the session was found; None where no session was.
+    business: OwnBusiness | None = None
 
 
 class SystemCaller(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access import rules
-from tillhouse.access.callers import Books, UserCaller
+from tillhouse.access.callers import Books, OwnBusiness, UserCaller
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import PERMISSIONS
 from tillhouse.access.store import sessions
@@ -143,7 +143,13 @@ def _person(services: Services, row: Record, now: datetime) -> UserCaller:
         scopes=services.declared.roles[row["role"]],
         password_verified_at=row["password_verified_at"],
         needs_factor=row["needs_factor"],
-        time_zone=row["time_zone"],
+        business=OwnBusiness(
+            row["business_id"],
+            row["business_name"],
+            row["business_type"],
+            row["currency"],
+            row["time_zone"],
+        ),
         subscription_fault=rules.subscription_fault(
             row["subscription_status"], row["trial_ends_at"], row["api_access"], now
         ),

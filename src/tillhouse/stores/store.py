@@ -92,8 +92,8 @@ CLOCK: LiteralString = """
 
 async def find_clock(call: Call, store_id: StoreId | None) -> DayClock:
     """The clock of a store, or of the business; a session tells that of its business."""
-    if store_id is None and isinstance(call.caller, UserCaller) and call.caller.time_zone:
-        return DayClock.at_midnight(call.caller.time_zone)
+    if store_id is None and isinstance(call.caller, UserCaller) and call.caller.business:
+        return DayClock.at_midnight(call.caller.business.time_zone)
     row = await call.db.fetchrow(CLOCK, call.book.id, store_id)
     assert row is not None, "every call has a book"  # noqa: S101
     return DayClock(row["name"], row["cutoff"])

@@ -14,7 +14,8 @@ from tillhouse.kit.ids import BusinessId, UserId
 _PERSON = """
     SELECT s.id, s.user_id, s.business_id, s.expires_at, u.name, u.email, m.role,
         s.password_verified_at, t.id AS test_book_id, l.id AS live_book_id,
-        b.time_zone, c.status AS subscription_status, c.trial_ends_at, c.api_access,
+        b.name AS business_name, b.type AS business_type, b.currency, b.time_zone,
+        c.status AS subscription_status, c.trial_ends_at, c.api_access,
         CASE WHEN m.role = ANY (b.second_factor_roles) THEN NOT EXISTS (
             SELECT FROM second_factors f WHERE f.user_id = s.user_id AND f.confirmed_at IS NOT NULL
         ) ELSE false END AS needs_factor

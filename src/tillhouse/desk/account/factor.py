@@ -10,6 +10,7 @@ from tillhouse.desk.frame.places import frame_of
 from tillhouse.desk.operations import Operation
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
+ME = Operation(ACCOUNTS, "GET", "/api/auth/me")
 FACTOR = Operation(ACCOUNTS, "GET", "/api/auth/second-factor")
 BEGIN = Operation(ACCOUNTS, "POST", "/api/auth/second-factor")
 CONFIRM = Operation(ACCOUNTS, "POST", "/api/auth/second-factor/confirm")
@@ -26,9 +27,17 @@ async def facts_of(page: PageRequest) -> dict[str, Any]:
     return found | {"since": frame.when(found["confirmedAt"])}
 
 
+async def businesses_of(page: PageRequest) -> list[dict[str, Any]]:
+    """The businesses of the person, each with its id and name."""
+    return (await page.needed(ME)).data["businesses"]
+
+
 async def show(page: PageRequest, **told: Any) -> Shown:
     """The factor, and the forms that there are for it now."""
-    facts = {"factor": await facts_of(page), "picture": None, "secret": "", "codes": None, **told}
+    facts: dict[str, Any] = {
+        "factor": await facts_of(page), "businesses": await businesses_of(page),
+        "picture": None, "secret": "", "codes": None, **told,
+    }  # fmt: skip
     return Shown("account/factor.html", facts, is_secret=bool(told))
 
 

@@ -31,7 +31,7 @@ async def show(page: PageRequest, *, is_changed: bool = False) -> Shown:
     sessions = [one | {"used": frame.when(one["refreshedAt"])} for one in found[:_SESSIONS_SHOWN]]
     facts: dict[str, Any] = {
         "sessions": sessions, "others": len(found) - len(sessions), "is_changed": is_changed,
-        "factor": await factor.facts_of(page),
+        "factor": await factor.facts_of(page), "businesses": await factor.businesses_of(page),
     }  # fmt: skip
     return Shown("account/account.html", facts)
 

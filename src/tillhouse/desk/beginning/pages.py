@@ -14,7 +14,7 @@ async def show(page: PageRequest) -> Shown:
     frame = await frame_of(page)
     steps = [
         step
-        for step in STEPS[frame.business["type"]]
+        for step in STEPS[frame.business.type]
         if page.may(step.does) and page.may(step.found_by)
     ]
     found = await page.together(*(_found(page, step) for step in steps))

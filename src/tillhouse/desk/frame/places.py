@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.access.callers import OwnBusiness
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
 from tillhouse.customers.room import ROOM as CUSTOMERS
@@ -21,7 +22,6 @@ from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.stores.room import ROOM as STORES
 from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
-ME = Operation(ACCOUNTS, "GET", "/api/auth/me")
 LIST_STORES = Operation(STORES, "GET", "/v1/stores")
 LIST_ORDERS = Operation(ORDERS, "GET", "/v1/orders")
 SUMMARY = Operation(FINANCE, "GET", "/v1/finance/summary")
@@ -79,8 +79,7 @@ ENTRIES = (
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """The frame around a page."""
 
-    business: dict[str, Any]
-    businesses: list[dict[str, Any]]
+    business: OwnBusiness
     stores: list[dict[str, Any]]
     # The store that is chosen in this browser; None shows all.
     store: dict[str, Any] | None
@@ -94,7 +93,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def currency(self) -> str:
         """The currency of every amount."""
-        return self.business["currency"]
+        return self.business.currency
 
     @property
     def store_id(self) -> str | None:
@@ -114,7 +113,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def zone(self) -> str:
         """The time zone of the business."""
-        return self.business["timeZone"]
+        return self.business.time_zone
 
     def when(self, text: str | None) -> str:
         """A time of the API as a person reads it; nothing where there is none."""
@@ -139,26 +138,19 @@ async def frame_of(page: PageRequest) -> Frame:
 
 
 async def _frame_of(page: PageRequest) -> Frame:
-    person = page.member
+    person, business = page.member, page.member.business
+    assert business is not None, "the person was found by a session"  # noqa: S101
     stores: list[dict[str, Any]] = []
     if page.may(LIST_STORES):
-        me, listed = await page.together(
-            page.ask(ME), page.ask(LIST_STORES, query={"limit": _STORES_SHOWN})
-        )
-        stores = listed.data if listed else []
-    else:
-        me = await page.ask(ME)
-    businesses = me.data["businesses"] if me else []
-    business = next(one for one in businesses if one["id"] == str(person.business_id))
+        stores = (await page.ask(LIST_STORES, query={"limit": _STORES_SHOWN})).data
     path = page.action.partition("?")[0]
     return Frame(
         business=business,
-        businesses=businesses,
         stores=stores,
         store=next((one for one in stores if one["id"] == page.given.store), None),
         entries=tuple(entry for entry in ENTRIES if any(map(page.may, entry.operations))),
         here=entry_of(path),
-        local=page.request.now.astimezone(zone(business["timeZone"])),
+        local=page.request.now.astimezone(zone(business.time_zone)),
         initials="".join(word[0] for word in person.name.split()[:2]).upper(),
     )
 

@@ -23,7 +23,7 @@ Options = Mapping[str, list[tuple[str, str]]]
 
 async def options_of(page: PageRequest, frame: Frame) -> Options:
     """Each list by the field of the sale that it is for; an id, or a word, and its name."""
-    kind = frame.business["type"]
+    kind = frame.business.type
     read = {
         "category_id": page.read(CATEGORIES, limit=_SHOWN),
         "promotion_id": page.read(PROMOTIONS, limit=_SHOWN, is_active="true"),

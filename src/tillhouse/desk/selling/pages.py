@@ -231,7 +231,7 @@ async def _sale(
             limit=_SHOWN,
         ),
         page.read(CUSTOMER, customer_id) if customer_id else _nothing(),
-        page.read(BUSINESS) if frame.business["type"] in _WITH_SERVICE else _nothing(),
+        page.read(BUSINESS) if frame.business.type in _WITH_SERVICE else _nothing(),
         *(_product(page, one) for one in ids),
     )
     by_id = {one: there.data for one, there in zip(ids, products, strict=True) if there}
@@ -248,7 +248,7 @@ async def _sale(
         "cart": found.text,
         "typed": typed,
         "options": options,
-        "has_service": frame.business["type"] in _WITH_SERVICE,
+        "has_service": frame.business.type in _WITH_SERVICE,
         "charge_hint": _charge_hint(business.data) if business else "",
         "customer": customer.data if customer else None,
     }

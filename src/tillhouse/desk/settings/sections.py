@@ -46,7 +46,7 @@ _ALL = (BUSINESS, SALES, STORES, TABLES, KITCHEN, TERMS, TAGS)
 
 def sections_of(page: PageRequest, frame: Frame, here: Section | None) -> list[Section]:
     """The sections beside a page: those that the role opens, of this kind of business."""
-    kind = frame.business["type"]
+    kind = frame.business.type
     return [one for one in _ALL if page.may(one.operation) and (kind in one.kinds or one == here)]
 
 

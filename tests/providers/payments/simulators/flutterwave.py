@@ -147,7 +147,7 @@ class FlutterwaveSimulator(Simulator):
     async def _list(self, request: web.Request) -> web.Response:
         of = request.query.get("tx_ref")
         found = [one for one in self.transactions if of in (None, one["tx_ref"])]
-        whose = {"account_id": self.account}
+        whose = {"account_id": self.account_number}
         listed = [{**one, **whose, "id": str(one["id"])} for one in found[::-1]]
         return _page("Transactions fetched", _of_days(request, listed), _page_of(request))
 

@@ -180,7 +180,7 @@ class PaystackSimulator(Simulator):
         return _told("Balances retrieved", balances)
 
     async def _customers(self, _request: web.Request) -> web.Response:
-        there = [shapes.listed_customer(self.account)] if self.transactions else []
+        there = [shapes.listed_customer(self.account_number)] if self.transactions else []
         return _told("Customers retrieved", there)
 
     async def _initialize(self, request: web.Request) -> web.Response:

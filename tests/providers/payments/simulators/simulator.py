@@ -103,7 +103,7 @@ class Simulator:
         # Books that collect by this account: another simulator is another account.
         self.books: list[UUID] = []
         # The vendor's own number of the account: that of no other simulator.
-        self.account = next(_ACCOUNTS)
+        self.account_number = next(_ACCOUNTS)
         # Further keys of the account.
         self.more_keys: list[str] = []
         self._faults: list[tuple[Fault, str]] = []

@@ -173,7 +173,7 @@ class StripeSimulator(Simulator):
         if self.is_restricted:
             words = "The provided key does not have the required permissions for this endpoint"
             return _refusal(words, "more_permissions_required", 403)
-        return answer({"id": f"acct_{self.account}", "object": "account", "country": "US"})
+        return answer({"id": f"acct_{self.account_number}", "object": "account", "country": "US"})
 
     async def _once(self, key: str, request: web.Request, handler: Handler) -> web.Response:
         """The kept answer of a key; another request with it is refused."""
