@@ -181,6 +181,36 @@ async def test_what_was_sent_is_never_sent_again(pool: Pool, fresh_database_url:
     assert await notes(pool) == []
 
 
+async def test_a_commit_that_fails_gives_its_connection_back(
+    pool: Pool, fresh_database_url: str
+) -> None:
+    """Whether it is refused or its connection dies: so often that none were left otherwise."""
+    async with pool.transaction() as db:
+        await db.execute(
+            "ALTER TABLE notes ADD CONSTRAINT late UNIQUE (text) DEFERRABLE INITIALLY DEFERRED"
+        )
+        await db.execute("ALTER TABLE notes DROP CONSTRAINT notes_text_key")
+        await db.execute(WRITE, "one")
+    for _ in range(pool.writers + 1):
+        with pytest.raises(asyncpg.UniqueViolationError):
+            async with pool.transaction() as db:
+                await db.execute(WRITE, "one")
+    with tempfile.TemporaryDirectory() as folder:
+        async with Proxy(Path(folder), fresh_database_url) as proxy:
+            behind = await Pool.open(proxy.url, size=4)
+            for _ in range(behind.writers + 1):
+                proxy.target = Lost(b"COMMIT", 1)
+                with pytest.raises(FAILURES):
+                    async with behind.transaction() as db:
+                        await db.execute(WRITE, "two")
+            proxy.target = None
+            async with behind.transaction() as db:
+                await db.execute(WRITE, "three")
+            await behind.close()
+    assert pool.usage()[0] == 0
+    assert await notes(pool) == ["one", "three"]
+
+
 async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
     """Half of them read and half write, however many there are, besides those that fail fast."""
     for size, fail_fast in ((1, 0), (2, 0), (5, 0), (4, 1), (9, 2)):

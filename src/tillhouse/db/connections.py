@@ -44,6 +44,8 @@ class Connection(asyncpg.Connection):
     async def come_to_rest(self, within_s: float) -> None:
         """End what is under way on it; where that fails, it is closed."""
         protocol: Any = self._protocol
+        if protocol is None:
+            return
         try:
             left_s = await protocol._wait_for_cancellation(within_s)
             if self.is_in_transaction():

@@ -208,18 +208,19 @@ class Db:
 
     async def rollback(self) -> None:
         """Undo the writes and give the connection back."""
-        connection = self._connection
-        if connection is not None and self.write:
-            # A connection that died has left the pool by itself, and refuses every word.
-            began_s = time.monotonic()
-            try:
+        connection: Any = self._connection
+        began_s = time.monotonic()
+        try:
+            if connection is not None and self.write:
+                # A connection that died refuses every word.
                 await connection.execute("ROLLBACK", timeout=RELEASED_WITHIN_S)
-            except FAILURES as error:
-                if isinstance(error, TimeoutError):
-                    DATABASE_HEALTH.note_silent(error, began_s)
-                with suppress(*FAILURES):
-                    connection.terminate()
-        await self.release()
+        except FAILURES as error:
+            if isinstance(error, TimeoutError):
+                DATABASE_HEALTH.note_silent(error, began_s)
+            with suppress(*FAILURES):
+                connection.terminate()
+        finally:
+            await self.release()
 
     async def release(self) -> None:
         """Give the connection back."""
@@ -393,7 +394,7 @@ class Pool:
 async def _committed(db: Db) -> AsyncIterator[Db]:
     try:
         yield db
+        await db.commit()
     except BaseException:
         await db.rollback()
         raise
-    await db.commit()

@@ -6,8 +6,9 @@ and the audit log are those of `http.endpoint`.
 
 import time
 from collections.abc import Iterable, Mapping
+from copy import copy
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -27,8 +28,16 @@ from tillhouse.kit.secrets import Environment
 from tillhouse.room import Room
 
 Query = Mapping[str, str | int | None]
-# Amounts stay exact.
-_READ = msgspec.json.Decoder(float_hook=Decimal)
+# The members of an envelope, as they are written.
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _reader(type_: Any) -> msgspec.json.Decoder[Any]:
+    """Reads JSON as a type; amounts stay exact."""
+    return msgspec.json.Decoder(type_, float_hook=Decimal)
+
+
+_READ_ALL = _reader(Any)
 
 
 class Operation:
@@ -40,6 +49,13 @@ class Operation:
             raise LookupError(f"{room.name} has no {method} {path}")
         self.route = found[0]
         self.handler = RouteHandler(self.route)
+        self.reader = _READ_ALL
+
+    def reading(self, data: Any) -> Self:
+        """The same, of whose data a type tells how much is read: the rest of a long list isn't."""
+        narrow = copy(self)
+        narrow.reader = _reader(data)
+        return narrow
 
     def is_open_to(self, person: UserCaller) -> bool:
         """Whether the role of a person allows it, a step-up aside."""
@@ -121,8 +137,10 @@ async def call(
 ) -> OperationAnswer:
     """Call an operation as a person in one of the person's books, or raise its refusal."""
     answer = await answer_of(services, request, acting, operation, given)
-    envelope = _READ.decode(answer.body)
-    return OperationAnswer(envelope.pop("data"), envelope.pop("message"), envelope)
+    members = _MEMBERS.decode(answer.body)
+    data = operation.reader.decode(members.pop("data"))
+    extra = {name: _READ_ALL.decode(text) for name, text in members.items()}
+    return OperationAnswer(data, extra.pop("message"), extra)
 
 
 async def answer_of(

@@ -12,9 +12,9 @@ from tillhouse.desk.customers.operations import (
     MAKE,
 )
 from tillhouse.desk.frame.lists import pager
-from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_ORDERS, RECORD, frame_of
+from tillhouse.desk.frame.places import LIST_CUSTOMERS, RECORD, frame_of
 from tillhouse.desk.frame.words import exact
-from tillhouse.desk.orders.listing import rows
+from tillhouse.desk.orders.listing import LIST, rows
 from tillhouse.desk.page import Goal, Onward, PageRequest, PageRoute, Shown
 
 _LIST = "/desk/customers"
@@ -82,7 +82,7 @@ async def _customer(page: PageRequest, template: str) -> Shown:
     frame, customer_id = await frame_of(page), page.path["customer_id"]
     customer = await page.needed(CUSTOMER, customer_id)
     orders, debts, credit = await page.together(
-        page.read(LIST_ORDERS, customer_id=customer_id, limit=_ORDERS_SHOWN),
+        page.read(LIST, customer_id=customer_id, limit=_ORDERS_SHOWN),
         page.read(LIST_DEBTS, customer_id=customer_id, status="active"),
         page.read(CREDIT, customer_id),
     )

@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from tillhouse.desk.fields import named_by
 from tillhouse.desk.finance.operations import DEBT, LIST_TRANSACTIONS
 from tillhouse.desk.frame.lists import pager, views
-from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_LINKS, LIST_ORDERS, frame_of
+from tillhouse.desk.frame.places import LIST_CUSTOMERS, LIST_LINKS, frame_of
 from tillhouse.desk.frame.sentences import sentence
 from tillhouse.desk.frame.words import exact
 from tillhouse.desk.links.links import VIEWS, paid, rows, shown
 from tillhouse.desk.links.operations import CANCEL, LINK, MAKE, MAKE_FOR_WALLET
+from tillhouse.desk.orders.listing import LIST
 from tillhouse.desk.orders.listing import rows as order_rows
 from tillhouse.desk.orders.operations import ORDER
 from tillhouse.desk.page import Goal, Live, Onward, PageRequest, PageRoute, Shown
@@ -52,6 +55,17 @@ async def show_link(page: PageRequest) -> Shown:
     return Shown("links/link.html", facts)
 
 
+class _Known(msgspec.Struct, rename="camel"):
+    """A customer, as the form offers it."""
+
+    name: str
+    email: str | None
+    phone_number: str | None
+
+
+_KNOWN = LIST_CUSTOMERS.reading(list[_Known])
+
+
 async def show_new(page: PageRequest) -> Shown:
     """The form of a link: for the order or the debt in the address, else into the wallet."""
     page.check(MAKE)
@@ -60,11 +74,15 @@ async def show_new(page: PageRequest) -> Shown:
     orders = None
     if target is None:
         orders = await page.read(
-            LIST_ORDERS, limit=_ORDERS_SHOWN, status="pending", payment_status="pending,partial"
+            LIST, limit=_ORDERS_SHOWN, status="pending", payment_status="pending,partial"
         )
-    known = await page.read(LIST_CUSTOMERS, limit=_CUSTOMERS_SHOWN)
-    facts = {
-        "known": known.data if known else [],
+    listed = await page.read(_KNOWN, limit=_CUSTOMERS_SHOWN)
+    known: list[_Known] = listed.data if listed else []
+    facts: dict[str, Any] = {
+        "known": {
+            "emails": [(one.email, one.name) for one in known if one.email],
+            "phones": [(one.phone_number, one.name) for one in known if one.phone_number],
+        },
         "target": target,
         "orders": order_rows(orders.data, frame) if orders else [],
     }

@@ -1,12 +1,11 @@
 """The list of orders: views by name, filters of the address, and rows."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
-from tillhouse.desk.frame.places import Frame
-from tillhouse.desk.frame.words import money_column, named
+from tillhouse.desk.frame.places import LIST_ORDERS, Frame
+from tillhouse.desk.frame.words import Number, money_column, named
 
 # A view is a query with a name.
 VIEWS: Mapping[str, Mapping[str, str]] = {
@@ -18,6 +17,30 @@ VIEWS: Mapping[str, Mapping[str, str]] = {
 }
 _PER_PAGE = 25
 _NAMES = ("search", "status", "payment_status", "customer_id", "page")
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class ListedOrder(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An order of the answer, as far as a row tells it."""
+
+    id: str
+    short_code: str
+    status: str
+    payment_status: str
+    summary: str
+    customer: _Named | None
+    occurred_at: str
+    channel: str
+    kitchen_ticket_status: str | None
+    total_amount: Number
+    remaining_amount: Number
+    refunded_amount: Number
+
+
+LIST = LIST_ORDERS.reading(list[ListedOrder])
 
 
 class OrderRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,31 +70,30 @@ def filters(query: Mapping[str, str], today: str) -> dict[str, str | int | None]
     return found
 
 
-def payment_state(order: Mapping[str, Any]) -> str:
+def payment_state(status: str, payment: str, refunded: Number) -> str:
     """How far an order is paid, and whether money of the sale went back."""
-    if order["status"] == "refunded":
+    if status == "refunded":
         return "refunded"
-    is_paid = order["paymentStatus"] == "paid"
-    return "part_refunded" if is_paid and order["refundedAmount"] else order["paymentStatus"]
+    return "part_refunded" if payment == "paid" and refunded else payment
 
 
-def rows(orders: list[Mapping[str, Any]], frame: Frame) -> list[OrderRow]:
+def rows(orders: list[ListedOrder], frame: Frame) -> list[OrderRow]:
     """The rows of a list."""
-    totals = money_column([one["totalAmount"] for one in orders], frame.currency)
-    rests = money_column([one["remainingAmount"] for one in orders], frame.currency)
+    totals = money_column([one.total_amount for one in orders], frame.currency)
+    rests = money_column([one.remaining_amount for one in orders], frame.currency)
     return [
         OrderRow(
-            address=f"/desk/orders/{one['id']}",
-            code=one["shortCode"],
-            name=one["customer"]["name"] if one["customer"] else one["summary"],
-            summary=one["summary"] if one["customer"] else "",
-            at=one["occurredAt"],
-            when=frame.when(one["occurredAt"]),
-            channel=named("channel", one["channel"]),
-            status=one["status"],
-            payment=payment_state(one),
-            kitchen=one["kitchenTicketStatus"],
-            to_collect=rest if one["status"] == "pending" and one["remainingAmount"] else None,
+            address=f"/desk/orders/{one.id}",
+            code=one.short_code,
+            name=one.customer.name if one.customer else one.summary,
+            summary=one.summary if one.customer else "",
+            at=one.occurred_at,
+            when=frame.when(one.occurred_at),
+            channel=named("channel", one.channel),
+            status=one.status,
+            payment=payment_state(one.status, one.payment_status, one.refunded_amount),
+            kitchen=one.kitchen_ticket_status,
+            to_collect=rest if one.status == "pending" and one.remaining_amount else None,
             total=total,
         )
         for one, total, rest in zip(orders, totals, rests, strict=True)

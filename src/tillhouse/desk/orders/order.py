@@ -121,7 +121,7 @@ def shown(order: Data, frame: Frame) -> OrderShown:
         name=customer["name"] if customer else order["summary"],
         about=", ".join(_about(order, frame)),
         status=status,
-        payment=payment_state(order),
+        payment=payment_state(order["status"], order["paymentStatus"], order["refundedAmount"]),
         lines=[_line(one, currency) for one in order["items"]],
         sums=list(_sums(order)),
         payments=[_payment(one, order, frame) for one in order["payments"]],

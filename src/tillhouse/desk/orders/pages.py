@@ -14,7 +14,7 @@ from tillhouse.desk.frame.words import exact
 from tillhouse.desk.links.operations import MAKE as MAKE_LINK
 from tillhouse.desk.operations import Operation, OperationAnswer
 from tillhouse.desk.orders import operations as ops
-from tillhouse.desk.orders.listing import VIEWS, filters, rows
+from tillhouse.desk.orders.listing import LIST, VIEWS, filters, rows
 from tillhouse.desk.orders.order import delivery, shown
 from tillhouse.desk.page import (
     FormRefused,
@@ -42,7 +42,7 @@ async def show_list(page: PageRequest) -> Shown:
     is_of_all = query.get("stores") == "all"
     store = frame.store["id"] if frame.store and not is_of_all else None
     today = frame.local.date().isoformat()
-    found = await page.needed(LIST_ORDERS, **filters(query, today), store_id=store)
+    found = await page.needed(LIST, **filters(query, today), store_id=store)
     facts: dict[str, Any] = {
         "rows": rows(found.data, frame),
         "summary": found.extra["summary"],

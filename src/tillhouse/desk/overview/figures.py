@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tillhouse.desk import charts
 from tillhouse.desk.frame.places import Frame
 from tillhouse.desk.frame.words import Number, money, money_column, named
-from tillhouse.desk.orders.listing import OrderRow, rows
+from tillhouse.desk.orders.listing import ListedOrder, OrderRow, rows
 
 # Hours that a chart shows even where nothing was sold in them.
 _USUAL_HOURS = range(9, 18)
@@ -161,7 +161,7 @@ class LatestOrders(msgspec.Struct, frozen=True, kw_only=True):
     average: str | None
 
 
-def orders(latest: list[Data], summary: Data, frame: Frame) -> LatestOrders:
+def orders(latest: list[ListedOrder], summary: Data, frame: Frame) -> LatestOrders:
     """The orders as rows, and the average of today's."""
     today = summary["todayOrders"]
     average = round(Decimal(summary["todayRevenue"]) / today, 2) if today else None

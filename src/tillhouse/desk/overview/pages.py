@@ -8,6 +8,7 @@ from tillhouse.counts.room import ROOM as WAITING
 from tillhouse.desk.frame.places import LIST_ORDERS, SUMMARY, frame_of
 from tillhouse.desk.frame.words import moment
 from tillhouse.desk.operations import Acting, Arguments, Operation, call
+from tillhouse.desk.orders.listing import LIST
 from tillhouse.desk.overview import figures
 from tillhouse.desk.overview.attention import tasks
 from tillhouse.desk.page import Live, PageRequest, PageRoute, Shown
@@ -23,7 +24,7 @@ async def show(page: PageRequest) -> Shown:
     frame = await frame_of(page)
     now, latest, counts = await page.together(
         page.read(SUMMARY, store_id=frame.store_id),
-        page.read(LIST_ORDERS, limit=_LATEST, store_id=frame.store_id),
+        page.read(LIST, limit=_LATEST, store_id=frame.store_id),
         page.read(COUNTS),
     )
     facts: dict[str, Any] = {
