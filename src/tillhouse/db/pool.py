@@ -208,8 +208,7 @@ class Db:
 
     async def rollback(self) -> None:
         """Undo the writes and give the connection back."""
-        connection: Any = self._connection
-        began_s = time.monotonic()
+        connection, began_s = self._connection, time.monotonic()
         try:
             if connection is not None and self.write:
                 # A connection that died refuses every word.
@@ -218,7 +217,7 @@ class Db:
             if isinstance(error, TimeoutError):
                 DATABASE_HEALTH.note_silent(error, began_s)
             with suppress(*FAILURES):
-                connection.terminate()
+                self._held.terminate()
         finally:
             await self.release()
 
