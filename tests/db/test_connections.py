@@ -94,6 +94,12 @@ async def test_a_connection_that_comes_as_its_caller_leaves_goes_to_the_next(
     leaving.cancel()
     assert await ended(staying) is lent[0]
     [leaving, staying] = await turned_away(connections, 2)
+    leaving.cancel()
+    await back(connections, lent[0])
+    assert await ended(staying) is lent[0]
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    [leaving, staying] = await turned_away(connections, 2)
     lent[1].terminate()
     await back(connections, lent[1])
     leaving.cancel()
@@ -212,3 +218,30 @@ async def test_closing_waits_for_those_that_are_lent(database_url: str) -> None:
     await back(connections, one)
     await ended(closing)
     assert one.is_closed()
+
+
+async def test_closing_waits_for_none_that_died(connections: Connections) -> None:
+    """Neither for one that lay here nor for one that is given back."""
+    one, two = await connections.take(), await connections.take()
+    await back(connections, two)
+    one.terminate()
+    two.terminate()
+    closing = asyncio.create_task(connections.close())
+    await asyncio.sleep(0)
+    await back(connections, one)
+    await ended(closing)
+
+
+async def test_nobody_opens_one_once_they_are_broken_off(database_url: str) -> None:
+    """Callers who wait hear so, one after the other."""
+    connections = await Connections.open(database_url, 1, {})
+    one = await connections.take()
+    waiting = await turned_away(connections, 3)
+    connections.terminate()
+    with pytest.raises(FAILURES):
+        await one.fetchval("SELECT 1")
+    await back(connections, one)
+    async with within():
+        ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert all(isinstance(end, asyncpg.InterfaceError) for end in ends), ends
+    assert (connections.lent, connections.count) == (0, 0)

@@ -7,6 +7,7 @@ comes back, and makes a task to take it back: that took an eighth of the time of
 import asyncio
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import asyncpg
@@ -109,8 +110,7 @@ class Connections:
 
     async def take(self) -> Connection:
         """One that is here, or a new one, or the next that is given back."""
-        if self._is_closing:
-            raise asyncpg.InterfaceError("These connections are being closed.")
+        self._check_open()
         found = self.take_idle()
         if found is None and len(self._lent) + self._opening >= self.size:
             found = await self._next()
@@ -128,8 +128,8 @@ class Connections:
     async def close(self) -> None:
         """Close them, those that are lent as soon as they are given back."""
         self._is_closing = True
-        while self._idle or self._lent or self._opening:
-            found = self.take_idle() or await self._next()
+        while (found := self.take_idle()) or self._lent or self._opening:
+            found = found or await self._next()
             if found is None:
                 self._opening -= 1
             else:
@@ -188,8 +188,11 @@ class Connections:
         try:
             return await waiting
         except asyncio.CancelledError:
-            # Its caller left as it came.
-            if not waiting.cancelled():
+            if waiting.cancelled():
+                with suppress(ValueError):
+                    self._waiting.remove(waiting)
+            else:
+                # It came as its caller left.
                 self._give_up(waiting.result())
             raise
 
@@ -203,6 +206,7 @@ class Connections:
     async def _open(self) -> Connection:
         """Open one in a place that is kept for it."""
         try:
+            self._check_open()
             connection = await self._connect()
         except BaseException:
             # The place is the next one's, who may fare better.
@@ -211,6 +215,10 @@ class Connections:
         self._opening -= 1
         self._lent.add(connection)
         return connection
+
+    def _check_open(self) -> None:
+        if self._is_closing:
+            raise asyncpg.InterfaceError("These connections are being closed.")
 
     async def _connect(self) -> Connection:
         is_patient = self._settings["statement_timeout"] == "0"
